@@ -69,7 +69,7 @@ fn write(file: &Path, bytes: &[u8]) -> std::io::Result<()> {
 /// which each file is its name, its length and its text.
 fn pack() -> std::io::Result<()> {
     let folder = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
-    for file in ["src/cause/weights.json", "src/rehearse/functions.txt"] {
+    for file in ["src/cause/weights.json", "src/rehearse/functions.txt", "src/dialect/naming/programs.txt"] {
         println!("cargo::rerun-if-changed={file}");
         let name = file.rsplit('/').next().unwrap_or_default();
         write(&folder.join(format!("{name}.gz")), &std::fs::read(file)?)?;

@@ -25,7 +25,8 @@ const PHRASES: [Phrase; 3] = [
     // Before 7.0: `out of memory to allocate N bytes (total M bytes)`.
     Phrase {
         words: &["outofmemorytoallocate", "Outofmemoryallocating"],
-        and: &["bytes"],
+        // Without the total it is any program's: `CPLMalloc(): Out of memory allocating 4096 bytes`.
+        and: &["bytes(total"],
         dialect: "cupy-pool",
         program: Program::Cupy,
         sizes: &[

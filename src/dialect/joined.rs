@@ -218,11 +218,8 @@ impl Joined {
         // Blanks between groups of digits, a fraction of a byte, a number cut off: no count of bytes.
         let blank_group = self.squeezed[end..].starts_with(|c: char| c.is_ascii_digit())
             && self.starts.iter().all(|(start, _)| *start != end);
-        // `of size 46[rank1]: …`: another process wrote on before the number was whole.
-        let taken_over =
-            self.adjoins(end) && self.squeezed[end..].starts_with(|c: char| c.is_ascii_alphabetic() || c == '[');
-        let whole = !blank_group && !taken_over && !self.cut_at(end);
-        let bytes = numeral.and_then(|numeral| numeral.whole()).filter(|_| whole);
+        let bytes = numeral.and_then(|numeral| numeral.whole());
+        let bytes = bytes.filter(|_| !blank_group && !self.cut_at(end) && !self.torn_at(end));
         Some(match bytes {
             Some(bytes) => (Printed::Size(Figure { bytes, half_width: 0, at }), end),
             None => (Printed::Unreadable(at), end),
@@ -349,6 +346,13 @@ impl Joined {
             (Some(before), Some(here)) => here == before + 1,
             _ => true,
         }
+    }
+
+    /// True where another writer's line begins within a number: `46[StatusCode …`, without a blank.
+    fn torn_at(&self, offset: usize) -> bool {
+        let rest = self.squeezed.get(offset..).unwrap_or_default();
+        let behind = rest.strip_prefix('[').unwrap_or(rest);
+        self.adjoins(offset) && behind.starts_with(|c: char| c.is_alphabetic())
     }
 
     /// True where the text breaks off: nothing follows `offset`, and the input has no end of line there.

@@ -29,6 +29,7 @@ pub mod numba;
 pub mod onnxruntime;
 pub mod oom_daemons;
 pub mod opencv;
+mod options;
 pub mod paddle;
 pub mod proof;
 pub mod pytorch;
@@ -99,6 +100,11 @@ pub struct Facts {
 impl Facts {
     pub fn get(&self, fact: Fact) -> Option<Figure> {
         self.sizes.get(&fact).copied()
+    }
+
+    /// Forgets the figures that another reading of the same message does not bear out.
+    fn keep_agreed(&mut self, other: &Facts) {
+        self.sizes.retain(|fact, figure| other.get(*fact).is_some_and(|known| known.bytes == figure.bytes));
     }
 
     /// Keeps the first figure printed for a fact.
@@ -477,6 +483,7 @@ impl Look {
             .find_map(|i| (DIALECTS[*i].read)(document, position))?;
         if self.inside_engine {
             engines::complete(document, &mut event);
+            options::complete(document, position, &mut event);
         }
         if event.program.kind() == Kind::GpuApi {
             // The interface's own error: whoever called it is named by the lines around.
@@ -495,8 +502,8 @@ impl Look {
             }
         }
         // The interface's words carry no figures; those that the program put beside them are told by their own words.
-        let foreign =
-            matches!(event.program, Program::Unlisted(_) | Program::Windows) || event.program.kind() == Kind::GpuApi;
+        let foreign = matches!(event.program, Program::Unlisted(_) | Program::Windows | Program::Python)
+            || event.program.kind() == Kind::GpuApi;
         if self.inside_engine && foreign && event.facts.sizes.is_empty() && !event.has(Sign::Generic) {
             net::read_figures(document, position, &mut event, field::text(document, position), Base::Binary);
             if !event.facts.sizes.is_empty() {
@@ -523,6 +530,7 @@ impl Look {
     /// `read_to` is the last line of the messages already read: no paragraph reaches back into them.
     fn mended(self, document: &Document, position: usize, alone: Option<Event>, read_to: u64) -> Option<Event> {
         let mut best = alone;
+        let mut others = Vec::new();
         for mended in recase::mended(document, position).into_iter().chain(rewrap::mended(document, position)) {
             let Some(line) = mended.document.lines.get(mended.position).filter(|line| line.number > read_to) else {
                 continue;
@@ -542,6 +550,13 @@ impl Look {
                 best = Some(event);
                 break;
             }
+            if mended.joined && event.has(Sign::Generic) {
+                others.push(event);
+            }
+        }
+        // Whether a line was broken here, nobody knows: what a figure is must not depend on it.
+        if let Some(best) = best.as_mut().filter(|best| best.has(Sign::Generic)) {
+            others.iter().for_each(|other| best.facts.keep_agreed(&other.facts));
         }
         best
     }

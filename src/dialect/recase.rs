@@ -89,7 +89,7 @@ pub(super) fn mended(document: &Document, position: usize) -> Option<Mended> {
         return None;
     }
     let document = document.with_lines(lines, end == document.lines.len());
-    Some(Mended { document, position, last: line.number, doubtful: false })
+    Some(Mended { document, position, last: line.number, doubtful: false, joined: false })
 }
 
 fn restored(text: &str) -> String {

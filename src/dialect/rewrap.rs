@@ -4,6 +4,7 @@
 //! that seems broken is read once more as a part of the paragraph that it belongs to: where nothing was found in the
 //! line alone, or only by the net.
 
+use super::bare::bare;
 use super::joined::begins_with_stamp;
 use crate::input::{Document, Line};
 
@@ -36,11 +37,16 @@ pub(super) struct Mended {
     pub last: u64,
     /// Nothing but its width tells that the line was broken.
     pub doubtful: bool,
+    /// Lines were joined as they plausibly were one.
+    pub joined: bool,
 }
 
 fn width(line: &Line) -> usize {
     line.text.trim_end().chars().count()
 }
+
+/// Quote marks and blanks in front of a line are no prefix.
+const NO_PREFIX: usize = 4;
 
 /// True for a line that is the beginning of a message, whatever stands before it.
 fn begins(line: &str) -> bool {
@@ -49,16 +55,42 @@ fn begins(line: &str) -> bool {
     let key = line.split_once('=').map(|(key, _)| key);
     let record = line.starts_with("{\"")
         || key.is_some_and(|key| matches!(key, "ts" | "t" | "time" | "level" | "lvl" | "timestamp" | "severity"));
+    // A stamp, a worker's or a container's prefix.
+    let prefixed = bare(line).len() + NO_PREFIX < line.trim_start().len();
     line.trim().bytes().all(|byte| byte.is_ascii_digit())
         || record
+        || prefixed
         || line.starts_with(char::is_whitespace)
         || starts_anew.iter().any(|start| line.starts_with(start))
+}
+
+/// True for a line that a time of day stands in front of: `Mar 02 10:51:42 …`
+fn has_clock(line: &str) -> bool {
+    const HEAD: usize = 4;
+    line.split_whitespace().take(HEAD).any(|word| {
+        let word = word.trim_matches(|c: char| !c.is_ascii_digit());
+        let parts = word.split(':').take_while(|part| part.bytes().take(2).all(|byte| byte.is_ascii_digit()));
+        parts.filter(|part| part.len() >= 2).count() >= 3
+    })
+}
+
+/// True for two lines that begin with the same mark, `err: …`: a broken line has it once.
+fn begin_alike(line: &str, next: &str) -> bool {
+    let mark = |text: &str| {
+        let word = text.split_whitespace().next().unwrap_or_default().to_owned();
+        Some(word).filter(|word| word.ends_with([':', ']', '|', '>', ')', '=']) && word.len() > 2)
+    };
+    mark(line).is_some_and(|word| mark(next) == Some(word))
 }
 
 impl Broken {
     /// True where the end of one line was made by the break.
     fn between(self, line: &Line, next: &Line) -> bool {
-        if line.rank != next.rank || line.text.trim().is_empty() {
+        // Of a broken line the first part alone bears its rank's mark.
+        if next.rank.is_some() && line.rank != next.rank || line.text.trim().is_empty() {
+            return false;
+        }
+        if begin_alike(&line.text, &next.text) || has_clock(&next.text) {
             return false;
         }
         if next.text.starts_with(|c: char| c.is_ascii_digit()) && begins_with_stamp(&next.text) {
@@ -88,8 +120,23 @@ impl Broken {
     }
 }
 
+/// A paragraph as one line.
+pub(super) struct Paragraph {
+    pub text: String,
+    first: usize,
+    last: usize,
+    doubtful: bool,
+    /// It was broken at a column that others were broken at, or between words, or goes on as no line begins.
+    pub plausible: bool,
+}
+
 /// The documents in which the paragraph around `position` is one line, as far as it seems broken: at a column first.
 pub(super) fn mended(document: &Document, position: usize) -> impl Iterator<Item = Mended> {
+    paragraphs(document, position).filter_map(move |paragraph| whole(document, paragraph))
+}
+
+/// The paragraphs that the line at `position` may be a part of: one broken at a column first.
+pub(super) fn paragraphs(document: &Document, position: usize) -> impl Iterator<Item = Paragraph> {
     let from = position.saturating_sub(AROUND);
     let to = (position + AROUND + 1).min(document.lines.len());
     let lines = document.lines.get(from..to).unwrap_or_default();
@@ -104,13 +151,14 @@ pub(super) fn mended(document: &Document, position: usize) -> impl Iterator<Item
         Some((Broken::AtColumn(own), false)).filter(|_| own == widest && !again(own)),
     ];
     ways.into_iter().flatten().filter_map(move |(way, proved)| {
-        let mended = mend(document, position, way)?;
-        Some(Mended { doubtful: mended.doubtful || !proved, ..mended })
+        let paragraph = put_together(document, position, way)?;
+        let plausible = proved || paragraph.plausible;
+        Some(Paragraph { doubtful: paragraph.doubtful || !proved, plausible, ..paragraph })
     })
 }
 
 /// One way of putting the paragraph together.
-fn mend(document: &Document, position: usize, way: Broken) -> Option<Mended> {
+fn put_together(document: &Document, position: usize, way: Broken) -> Option<Paragraph> {
     let (Broken::AtColumn(column) | Broken::BetweenWords(column)) = way;
     if !WIDTHS.contains(&column) {
         return None;
@@ -128,28 +176,34 @@ fn mend(document: &Document, position: usize, way: Broken) -> Option<Mended> {
     if first == last {
         return None;
     }
-    let mut whole = line(first)?.clone();
+    let mut text = line(first)?.text.clone();
     for at in first + 1..=last {
         let glue = way.glue(line(at - 1)?);
-        let kept = whole.text.trim_end().len();
-        whole.text.truncate(kept);
-        whole.text.push_str(glue);
-        whole.text.push_str(line(at)?.text.trim_start_matches(if glue.is_empty() { '\0' } else { ' ' }));
+        let kept = text.trim_end().len();
+        text.truncate(kept);
+        text.push_str(glue);
+        text.push_str(line(at)?.text.trim_start_matches(if glue.is_empty() { '\0' } else { ' ' }));
     }
+    // What goes on in lower case, with a number or behind a bracket is no beginning.
+    let goes_on = |at: usize| {
+        let start = line(at).and_then(|line| line.text.chars().next());
+        start.is_some_and(|c| !c.is_uppercase() && (c.is_alphanumeric() || matches!(c, '(' | ',' | '.' | ')' | '/')))
+    };
+    let plausible = (first + 1..=last).all(goes_on);
+    let doubtful = matches!(way, Broken::BetweenWords(_)) && !plausible;
+    Some(Paragraph { text, first, last, doubtful, plausible })
+}
+
+/// The document in which a paragraph is one line.
+fn whole(document: &Document, paragraph: Paragraph) -> Option<Mended> {
+    let Paragraph { text, first, last, doubtful, plausible } = paragraph;
+    let line = |at: usize| document.lines.get(at);
+    let whole = Line { text, ..line(first)?.clone() };
     let start = first.saturating_sub(KEPT_BEFORE);
     let end = (last + 1 + KEPT_BEHIND).min(document.lines.len());
     let mut lines = document.lines.get(start..first)?.to_vec();
     lines.push(whole);
     lines.extend_from_slice(document.lines.get(last + 1..end)?);
     let mended = document.with_lines(lines, end == document.lines.len());
-    // What goes on in lower case, with a number or behind a bracket is no beginning.
-    let goes_on = |at: usize| {
-        let start = line(at).and_then(|line| line.text.chars().next());
-        start.is_some_and(|c| !c.is_uppercase() && (c.is_alphanumeric() || matches!(c, '(' | ',' | '.' | ')' | '/')))
-    };
-    let doubtful = match way {
-        Broken::AtColumn(_) => false,
-        Broken::BetweenWords(_) => !(first + 1..=last).all(goes_on),
-    };
-    Some(Mended { document: mended, position: first - start, last: line(last)?.number, doubtful })
+    Some(Mended { document: mended, position: first - start, last: line(last)?.number, doubtful, joined: plausible })
 }

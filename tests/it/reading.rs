@@ -25,6 +25,16 @@ fn a_figure_at_a_lines_end_is_not_glued_to_the_next_lines_digits() {
 }
 
 #[test]
+fn a_count_within_which_another_writers_line_begins_is_unknown() {
+    let message = "[E:onnxruntime:, sequential_executor.cc:514 ExecuteKernel] onnxruntime/core/framework/bfc_arena.cc:368 \
+                   Failed to allocate memory for requested buffer of size 46";
+    let event = failures(&format!("{message}{message}19481926\n19481926\n")).remove(0);
+    assert_eq!(figure(&event, Fact::Requested), None);
+    let event = failures(&format!("{message}19481926\n")).remove(0);
+    assert_eq!(figure(&event, Fact::Requested), Some(4_619_481_926));
+}
+
+#[test]
 fn the_users_own_docker_inspect_is_no_incident() {
     let asked = "$ docker inspect job --format '{{.State.OOMKilled}}'\nfalse\n";
     assert!(failures(asked).is_empty());

@@ -17,7 +17,7 @@ mod verdict;
 
 use mutate::Mutation;
 use rayon::prelude::*;
-use shapes::{Outcome, Program, Shape};
+use shapes::{Outcome, Program, Random, Shape};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use verdict::Verdict;
@@ -227,8 +227,8 @@ fn assert_any_program_is_read(judged: &[Judged]) {
     }
     let at_least = |part: usize, whole: usize, percent: usize| part * 100 >= whole * percent;
     assert!(at_least(tally.detected, tally.failures, 92), "{} of {} failures seen", tally.detected, tally.failures);
-    // Three quarters are aimed at. Of 30 further programs 66 % were named at first sight, of all that are kept here 72 %.
-    assert!(at_least(tally.named, tally.failures, 70), "{} of {} programs named", tally.named, tally.failures);
+    // Of those kept here 94 % are named; of programs that nobody looked at before, seven of ten.
+    assert!(at_least(tally.named, tally.failures, 85), "{} of {} programs named", tally.named, tally.failures);
     assert!(at_least(tally.left_alone, tally.others, 90), "{} of {} others left", tally.left_alone, tally.others);
     let figures = tally.exact + tally.unknown;
     assert!(at_least(tally.exact, figures, 80), "{} of {figures} figures read", tally.exact);
@@ -248,6 +248,42 @@ fn figures_are_exact_or_unknown() {
         .map(|(shape, mutation, _)| format!("{} {}", shape.id, mutation.name()))
         .collect();
     assert!(wrong.is_empty(), "figures silently wrong: {wrong:?}");
+}
+
+/// A wrapped line is the same sentence: what its figures are doesn't depend on where it was broken.
+#[test]
+fn wrapping_changes_no_role() {
+    /// Columns drawn for each message; every one with `OOMDOC_VARIANTS=1000`.
+    const COLUMNS: u64 = 4;
+    let draws = variable("OOMDOC_VARIANTS").map_or(COLUMNS, |number| number.parse().unwrap());
+    let programs = shapes::programs();
+    let shapes: Vec<&Shape> = programs
+        .iter()
+        .flat_map(|program| &program.shapes)
+        .filter(|shape| shape.outcome == Outcome::Failure && shape.has_amounts())
+        .collect();
+    let changed: Vec<String> = shapes
+        .par_iter()
+        .flat_map_iter(|shape| {
+            let mut random = Random::of(&shape.id, 0);
+            let message = shape.message(&mut random, shapes::C).text;
+            let plain = verdict::told_by_the_net(&message).filter(|plain| !plain.is_empty());
+            let draws = if plain.is_some() { draws } else { 0 };
+            (0..draws).filter_map(move |_| {
+                let columns = random.within(40, 130) as usize;
+                let words = random.below(2) == 0;
+                let wrapped = if words { mutate::word_wrap } else { mutate::hard_wrap }(&message, columns);
+                let plain = plain.as_ref()?;
+                let told = verdict::told_by_the_net(&wrapped)?;
+                let other = told.into_iter().find(|(key, got)| {
+                    let known = plain.get(key).map_or(&[][..], Vec::as_slice);
+                    got.iter().any(|got| !known.contains(got))
+                });
+                other.map(|other| format!("{} at {columns}, between words: {words}: {other:?} of {plain:?}", shape.id))
+            })
+        })
+        .collect();
+    assert!(changed.is_empty(), "{}", changed.join("\n"));
 }
 
 /// A program with a row of its own would prove nothing of how any program is read.

@@ -191,7 +191,7 @@ fn localised(shape: &Shape, random: &mut Random, locale: Locale) -> Option<Varia
     })
 }
 
-fn hard_wrap(text: &str, columns: usize) -> String {
+pub fn hard_wrap(text: &str, columns: usize) -> String {
     let mut out = String::new();
     for line in text.lines() {
         for (i, c) in line.chars().enumerate() {
@@ -205,7 +205,7 @@ fn hard_wrap(text: &str, columns: usize) -> String {
     out
 }
 
-fn word_wrap(text: &str, columns: usize) -> String {
+pub fn word_wrap(text: &str, columns: usize) -> String {
     let mut out = String::new();
     for line in text.lines() {
         let mut width = 0;

@@ -66,8 +66,29 @@ pub fn judge(shape: &Shape, variant: &Variant) -> Verdict {
     if shape.outcome == Outcome::Failure {
         let got = primary.map(|incident| facts(&incident["facts"])).unwrap_or_default();
         figures(&got, variant, &mut verdict);
+        // Where the report leaves both meanings of a unit open, the printed one is not contradicted: it stays unknown.
+        let derived = primary.map(|incident| &incident["derived"]);
+        let open = |wrong: &Wrong| {
+            let range = derived.and_then(|derived| derived.get(wrong.fact.trim_end_matches("_bytes")));
+            let end = |name: &str| range.and_then(|range| range[name].as_u64());
+            let (Some(low), Some(high)) = (end("low"), end("high")) else { return false };
+            !wrong.printed.is_empty() && wrong.printed.iter().all(|printed| (low..=high).contains(printed))
+        };
+        let (left, wrong) = std::mem::take(&mut verdict.wrong).into_iter().partition(open);
+        verdict.wrong = wrong;
+        verdict.unknown += Vec::<Wrong>::len(&left);
+        verdict.unknown_facts.extend(left.into_iter().map(|wrong| wrong.fact));
     }
     verdict
+}
+
+/// What the net tells of a text: the sizes by key, where its message is the one that ended the job.
+pub fn told_by_the_net(text: &str) -> Option<BTreeMap<String, Vec<u64>>> {
+    let report = explain(text);
+    let primary = report["incidents"].as_array()?.iter().find(|incident| incident["primary"] == true)?;
+    let mut told = facts(&primary["facts"]);
+    told.retain(|key, _| key.ends_with("_bytes"));
+    (primary["dialect"] == "net").then_some(told)
 }
 
 /// The figures of an incident by key; a key may have several (other processes).

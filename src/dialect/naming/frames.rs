@@ -130,11 +130,16 @@ pub(super) fn all(document: &Document, position: usize, found: &mut dyn FnMut(Wa
         project = project.or_else(|| checkout(text));
     }
     tell(&frames, found);
-    project.into_iter().for_each(|program| found(Way::Folder, program));
+    project.into_iter().for_each(|(way, program)| found(way, program));
     // Stacks of other languages stand below it, innermost first.
     let end = position.saturating_add(BEFORE).min(document.lines.len());
     let below = document.lines.get(position..end).unwrap_or_default();
     let mut frames = Vec::new();
+    // A logger prints its line, and the traceback of the same failure behind it.
+    let mut checkouts = below.iter().take(AFTER).filter_map(|line| checkout(head(&line.text)));
+    if project.is_none() {
+        checkouts.next_back().into_iter().for_each(|(way, program)| found(way, program));
+    }
     for (at, line) in below.iter().enumerate() {
         let frame = frame(head(&line.text));
         if frame.is_empty() && at > AFTER && frames.is_empty() {
@@ -189,6 +194,14 @@ fn frame(text: &str) -> Vec<Program> {
     {
         return executable(image).filter(|_| !image.contains(".so")).into_iter().collect();
     }
+    // Cython: `File "_grid.pyx", line 5, in _grid.Mesh.grow`
+    let module = file_of(text).and_then(|path| path.strip_suffix(".pyx"));
+    if let Some(name) = module.and_then(|path| path.rsplit(['/', '\\']).next()) {
+        return named(name.trim_start_matches('_')).into_iter().collect();
+    }
+    if let Some(program) = windows_module(start) {
+        return vec![program];
+    }
     if let Some(cause) = start.strip_prefix("Caused by: ") {
         return super::line::exception(cause).into_iter().collect();
     }
@@ -227,6 +240,27 @@ fn frame(text: &str) -> Vec<Program> {
     path.filter(|path| path.contains("/bin/") && !path.ends_with(".py")).and_then(executable).into_iter().collect()
 }
 
+/// The module of a frame of Windows: `0x00007ff… Grid-Core.dll!Mesh::grow()`, `Grid.exe!main`.
+fn windows_module(text: &str) -> Option<Program> {
+    const SYSTEM: &[&str] = &[
+        "ntdll",
+        "kernel32",
+        "kernelbase",
+        "ucrtbase",
+        "user32",
+        "msvcrt",
+        "vcruntime140",
+        "msvcp140",
+        "d3d12",
+        "dxgi",
+    ];
+    let at = text.find(".dll!").or_else(|| text.find(".exe!"))?;
+    let name = text[..at].rsplit(|c: char| c.is_whitespace() || matches!(c, '\\' | '/' | '[' | ']')).next()?;
+    let lower = name.to_ascii_lowercase();
+    let system = SYSTEM.contains(&lower.as_str()) || lower.starts_with("nv") || lower.starts_with("cu");
+    named(name.split('-').next()?).filter(|_| !system)
+}
+
 /// The file of a frame as Python prints it.
 fn file_of(text: &str) -> Option<&str> {
     text.split_once("File \"").and_then(|(_, rest)| rest.split_once('"')).map(|(path, _)| path)
@@ -234,7 +268,7 @@ fn file_of(text: &str) -> Option<&str> {
 
 /// The project in whose checkout a frame's file lies: `/home/NAME/gridnet/train/loop.py`, `/opt/gridnet/main.py`. A
 /// program that is run from its sources shows in no other way, and its folder keeps the repository's name.
-fn checkout(text: &str) -> Option<Program> {
+fn checkout(text: &str) -> Option<(Way, Program)> {
     /// Below these, one folder for each person or volume.
     const OF_EACH: &[&str] = &["home", "Users", "users", "mnt", "media", "scratch", "gpfs", "lustre"];
     /// Folders that hold projects, and those of a system, in which no checkout lies.
@@ -282,7 +316,9 @@ fn checkout(text: &str) -> Option<Program> {
     }
     let holds = |folder: &&str| is_common(folder) || HOLDERS.contains(&folder.to_ascii_lowercase().as_str());
     let project = folders.find(|folder| !holds(folder))?;
-    named(unversioned(project))
+    // `/home/ann/gridlib/gridlib/mesh.py`: a package in its own repository, as sure as one that is installed.
+    let way = if folders.next() == Some(project) { Way::Frame } else { Way::Folder };
+    named(unversioned(project)).map(|program| (way, program))
 }
 
 /// The package in which a file lies, by the folder that its language installs packages in.

@@ -532,7 +532,9 @@ fn two_words(rest: &str, found: Found<'_>) {
         named(owner).into_iter().for_each(|program| found(Way::Subject, program));
         return;
     }
-    if !(2..=3).contains(&parts.len()) || head.len() > 40 {
+    // `gridExec() failed: …`: a call, and not who called.
+    let called = parts.iter().any(|part| part.contains('('));
+    if !(2..=3).contains(&parts.len()) || head.len() > 40 || called {
         return;
     }
     let own: Vec<&str> = parts.iter().copied().filter(|part| named(part).is_some()).collect();
@@ -941,6 +943,9 @@ fn folders(line: &str, own: bool, found: Found<'_>) {
         }
         let parts: Vec<&str> = path.split(['/', '\\', ':']).filter(|part| !part.is_empty()).collect();
         let folders = &parts[..parts.len().saturating_sub(1)];
+        if own {
+            source_root(path).into_iter().for_each(|program| found(Way::Source, program));
+        }
         let file = path.split([':', '(']).next().and_then(|path| path.rsplit(['/', '\\']).next()).unwrap_or_default();
         for (at, part) in folders.iter().enumerate() {
             let under = at.checked_sub(1).and_then(|at| folders.get(at));
@@ -1001,6 +1006,18 @@ fn folders(line: &str, own: bool, found: Found<'_>) {
             }
         }
     }
+}
+
+/// The project in whose sources a failure is placed, `gridlib/core/mesh.cc:12`: the first folder of a path that begins
+/// where the build did.
+fn source_root(path: &str) -> Option<Program> {
+    const CODE: &[&str] = &[".c", ".cc", ".cpp", ".cxx", ".cu", ".h", ".hpp", ".cuh", ".go", ".rs", ".f90", ".java"];
+    const PARTS: &[&str] = &["third_party", "thirdparty", "vendor", "pkg", "cmd", "contrib", "deps", "runtime"];
+    let (file, line) = path.split_once(':')?;
+    let (first, rest) = file.split_once('/')?;
+    let placed = line.starts_with(|c: char| c.is_ascii_digit()) && CODE.iter().any(|kind| file.ends_with(kind));
+    let rooted = first.is_empty() || first.starts_with('.') || !rest.contains('/') || PARTS.contains(&first);
+    (placed && !rooted).then(|| named(unversioned(first))).flatten()
 }
 
 /// The project of a web address.

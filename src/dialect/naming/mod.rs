@@ -8,12 +8,14 @@
 mod banner;
 mod commands;
 mod frames;
+mod known;
 mod line;
 mod word;
 
 use crate::domain::Program;
 use crate::input::Document;
 use aho_corasick::{AhoCorasick, MatchKind};
+use known::{Known, Mark};
 use std::sync::LazyLock;
 
 pub(super) use line::exception;
@@ -73,6 +75,11 @@ enum Way {
     Marker,
     /// Another command, one of two words.
     Mention,
+    /// A well-known program's identifier, anywhere on a line, and one that is a part of a longer word.
+    Known,
+    Part,
+    /// Words that only one program prints.
+    Sign,
     /// The form in which a language's runtime prints its errors, where nothing else shows.
     Language,
 }
@@ -83,11 +90,12 @@ impl Way {
         match self {
             Way::Class | Way::Marker => 90,
             Way::Frame | Way::Prefix | Way::Command => 70,
+            Way::Sign => 110,
             Way::Namespace | Way::Logger | Way::TwoWords => 60,
-            Way::Bracket | Way::Executable | Way::Banner => 50,
+            Way::Bracket | Way::Executable | Way::Banner | Way::Known => 50,
             Way::Subject | Way::Source | Way::Ended | Way::Began => 40,
             Way::Code | Way::Type | Way::Script => 30,
-            Way::Function | Way::Capital | Way::Folder | Way::Library | Way::Address => 25,
+            Way::Function | Way::Capital | Way::Folder | Way::Library | Way::Address | Way::Part => 25,
             Way::Tag | Way::OuterFrame | Way::Mention => 20,
             Way::Language => 15,
         }
@@ -111,6 +119,17 @@ impl Way {
                 | Way::Mention
                 | Way::Folder
         )
+    }
+}
+
+/// What a name is believed for being known, in quarters: a program's more, and a library's, which others call, less.
+fn credit(way: Way, known: Option<Known>) -> u32 {
+    match known.map(|known| known.mark) {
+        _ if matches!(way, Way::Known | Way::Part | Way::Sign) => 4,
+        Some(Mark::Program) => 8,
+        Some(Mark::Word) if !way.is_prose() => 6,
+        Some(Mark::Block) => 2,
+        Some(Mark::Word) | None => 4,
     }
 }
 
@@ -168,9 +187,12 @@ const AGAIN: u32 = 4;
 impl Tally {
     /// Counts a way in which a program shows, of whose weight `share` tenths hold here.
     fn add(&mut self, way: Way, program: Program, share: u32) {
-        if way.is_prose() && matches!(program, Program::Unlisted(_)) && word::is_prose(program.id()) {
+        let known = known::of(program);
+        let sure = known.is_some_and(|known| known.mark == Mark::Program);
+        if way.is_prose() && !sure && matches!(program, Program::Unlisted(_)) && word::is_prose(program.id()) {
             return;
         }
+        let program = known.map_or(program, |known| known.program);
         if !word::tells(program) || self.unlisted_only && !matches!(program, Program::Unlisted(_)) {
             return;
         }
@@ -184,7 +206,7 @@ impl Tally {
             None => return,
         };
         let Some(name) = self.names.get_mut(at) else { return };
-        let full = way.weight() * share / 10;
+        let full = way.weight() * share / 10 * credit(way, known) / 4;
         match name.ways.iter_mut().find(|(known, _)| *known == way) {
             None => {
                 name.ways.push((way, 1));
@@ -224,32 +246,34 @@ impl Tally {
 /// The program whose message stands at `position`, as far as anything names it.
 pub fn program(document: &Document, position: usize) -> Option<Program> {
     let line = head(&document.lines.get(position)?.text);
-    sure(line).or_else(|| weighed(document, position, LEAST))
+    sure(line).or_else(|| tally(document, position, false).best().map(|(program, _)| program))
 }
 
 /// The program that called the interface whose error stands at `position`, where enough names it.
 pub fn caller(document: &Document, position: usize) -> Option<Program> {
     let line = head(&document.lines.get(position)?.text);
-    sure(line).or_else(|| weighed(document, position, CALLER))
+    let weighed = || tally(document, position, false).best().filter(calls).map(|(program, _)| program);
+    sure(line).or_else(weighed)
 }
 
 /// The unlisted program that runs on a known one, whose message stands at `position`.
 pub fn runs_on(document: &Document, position: usize) -> Option<Program> {
-    tally(document, position, true).best().filter(|(_, score)| *score >= CALLER).map(|(program, _)| program)
+    tally(document, position, true).best().filter(calls).map(|(program, _)| program)
 }
 
-/// A caller is named by what shows it for itself, not by words that stand near.
+/// A caller is named by what shows it for itself, not by words that stand near; a well-known one by less.
 const CALLER: u32 = 40;
+const KNOWN_CALLER: u32 = 30;
+
+fn calls((program, score): &(Program, u32)) -> bool {
+    let known = known::of(*program).is_some_and(|known| known.mark == Mark::Program);
+    *score >= if known { KNOWN_CALLER } else { CALLER }
+}
 
 /// The listed program that only can have printed the line.
 fn sure(line: &str) -> Option<Program> {
     let listed = |program: &Program| !matches!(program, Program::Unlisted(_));
     exception(line).filter(listed).or_else(|| marker(line))
-}
-
-/// What all ways together show, where they have at least this weight.
-fn weighed(document: &Document, position: usize, least: u32) -> Option<Program> {
-    tally(document, position, false).best().filter(|(_, score)| *score >= least).map(|(program, _)| program)
 }
 
 /// All ways in which names show around a message, of programs in no list alone where those are asked for.
@@ -263,6 +287,7 @@ fn tally(document: &Document, position: usize, unlisted_only: bool) -> Tally {
     let text = |at: usize| document.lines.get(at).map(|line| head(&line.text));
     if let Some(line) = text(position) {
         line::all(line, true, &mut |way, program| tally.add(way, program, 10));
+        known::mentions(line, &mut |way, program| tally.add(way, program, 10));
     }
     let before = (position.saturating_sub(BEFORE)..position).rev();
     let last = position.saturating_add(AFTER).min(document.lines.len().saturating_sub(1));
@@ -272,6 +297,7 @@ fn tally(document: &Document, position: usize, unlisted_only: bool) -> Tally {
         let beside = at.abs_diff(position) <= OWN;
         let share = if beside { BESIDE } else { AROUND };
         line::all(line, beside, &mut |way, program| tally.add(way, program, share));
+        known::mentions(line, &mut |way, program| tally.add(way, program, share));
         if let Some(program) = marker(line).filter(|_| !marked) {
             marked = true;
             tally.add(Way::Marker, program, BESIDE);
@@ -395,6 +421,10 @@ mod tests {
             ("/opt/lattix-2.1/bin/lattix-core: out of memory", "lattix"),
             ("#3 0x00007f in gridlib::Mesh::grow ()\nout of memory", "gridlib"),
             ("2025-01-01 ERROR [ReplicaManager] error (gridq.server.ReplicaManager)\nout of memory", "gridq"),
+            ("  File \"_gridtool.pyx\", line 5, in _gridtool.Mesh.grow\nout of memory", "gridtool"),
+            ("0x00007ffd2a1c3b21 Gridtool-Core.dll!Mesh::grow() []\nout of memory", "gridtool"),
+            ("gridtool/core/mesh/grow.cc:12: out of memory", "gridtool"),
+            ("  File \"/home/ann/gridtool/gridtool/grow.py\", line 5, in grow\nMemoryError", "gridtool"),
         ] {
             assert_eq!(of(log).as_deref(), Some(name), "{log}");
         }
@@ -404,7 +434,7 @@ mod tests {
     fn what_stands_where_a_name_may_stand_is_not_always_one() {
         for log in [
             "spid121 error: out of memory",
-            "ORA-04030: out of memory",
+            "ORX-04030: out of memory",
             "LogRender: Error: out of memory",
             "src/mesh/lib/alloc.c:12: out of memory",
             "$ nvidia-smi\nout of memory",
@@ -416,6 +446,8 @@ mod tests {
             "  File \"/usr/lib/python3.11/json/decoder.py\", line 5, in decode\nout of memory",
             "> out of memory",
             "thread 'main' panicked: out of memory",
+            "FATAL: PQgridExec() failed: out of memory",
+            "0x00007ffd2a1c3b21 ntdll.dll!RtlAlloc []\nout of memory",
         ] {
             assert_eq!(of(log), None, "{log}");
         }

@@ -1,10 +1,10 @@
 //! The net beneath all other readers: a line that says in any program's words that memory ran out.
 //!
 //! A line counts where it speaks of memory that ran out and stands in an error's context. Which program it was is told
-//! by
-//! [`super::naming`], what ran out and what the figures mean by the words around them. All of that is weaker than a reader
-//! that knows its program, so each event carries [`Sign::Generic`].
+//! by [`super::naming`], what ran out and what the figures mean by the words around them. All of that is weaker than a
+//! reader that knows its program, so each event carries [`Sign::Generic`].
 
+mod clause;
 mod limit;
 mod motion;
 mod outcome;
@@ -12,7 +12,7 @@ mod roles;
 mod words;
 
 use super::record::Record;
-use super::{Dialect, Event, Fact, Resource, Sign, Standing, field, naming, syslog};
+use super::{Dialect, Event, Fact, Resource, Sign, Standing, field, naming, rewrap, syslog};
 use crate::domain::Program;
 use crate::domain::program::{Kind, PytorchAllocator};
 use crate::evidence::Span;
@@ -50,6 +50,13 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     event.sign(Sign::Generic);
     figures(document, position, &mut event, spoken.at, &lower, Base::Binary);
     device(&mut event, line);
+    // The place of a failure on the line before its words: `[CUDA] Error gpu 1: <mesh.cu>:12`.
+    if event.facts.device.value().is_none() && event.resource.on_device() {
+        let places = field::before(position, BEGUN).map(|at| clipped(field::text(document, at)));
+        for place in places.filter(|place| FAILURES.iter().any(|word| place.to_ascii_lowercase().contains(word))) {
+            device(&mut event, place);
+        }
+    }
     super::notice::settle(&mut event);
     if limit::refused(&lower, event.facts.get(super::Fact::Limit).is_some()) {
         event.sign(Sign::RefusedByLimit);
@@ -228,6 +235,7 @@ fn reports(line: &str, before: &str, behind: &str, said: &str) -> bool {
         "handler",
         "handle ",
         "how to",
+        "what to do",
         "should",
         "check for",
         "checking for",
@@ -341,6 +349,13 @@ fn reports(line: &str, before: &str, behind: &str, said: &str) -> bool {
     if line.contains(" import ") || line.trim_start().starts_with("from ") && line.contains("import") {
         return false;
     }
+    // `ok 12 - a failed allocation is reported`: a test's result.
+    if start.strip_prefix("ok ").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit())) {
+        return false;
+    }
+    // `would be too large to fit`, `would exceed the limit`: refused before it was tried.
+    let refused_before = |lead: &str, words: &str| before.strip_suffix(lead).filter(|_| said.starts_with(words));
+    let before = refused_before("would be ", "too ").or(refused_before("would ", "exceed")).unwrap_or(before);
     // `… would use 3 GiB … (MEMORY_LIMIT_EXCEEDED)`: the error's name stands by itself.
     let code = said.contains('_') && before.trim_end().ends_with(['(', '[']);
     if !code && SUPPOSED.iter().any(|word| before.contains(word)) {
@@ -445,7 +460,9 @@ fn reports(line: &str, before: &str, behind: &str, said: &str) -> bool {
     let bold = bold && opening[stars..].split_once("**").is_none_or(|(word, _)| level(word) != Some(Level::Error));
     // A row of a table has several cells; a message in a frame is one.
     let row = opening.starts_with('|') && opening.trim_end().trim_matches('|').contains('|');
-    let heading = opening.starts_with('#') || row || stars == 1 || bold || line.trim_start().starts_with("- ");
+    // ` *ERROR in …`, as solvers print their level.
+    let item = stars == 1 && level(opening[stars..].split(' ').next().unwrap_or_default()) != Some(Level::Error);
+    let heading = opening.starts_with('#') || row || item || bold || line.trim_start().starts_with("- ");
     !question && !heading
 }
 
@@ -589,6 +606,18 @@ fn standing(
         "assert",
         "larger than",
         "too large",
+        "too big",
+        "no free",
+        "no room",
+        "no space",
+        "not found",
+        "refused",
+        "rejected",
+        "unsuccessful",
+        "depleted",
+        "below",
+        "more memory than",
+        "too much",
         "错误",
         "失败",
         "不足",
@@ -620,7 +649,12 @@ fn standing(
         "manque",
     ];
     // A server logs its client's error as a warning: `[warning] Error message: …`.
-    let quotes = ["error message:", "error: ", "exception: "].iter().any(|word| lower.contains(word));
+    let quoted = |key: &str| {
+        let mut places = lower.match_indices(key).filter_map(|(at, _)| lower.get(at + key.len()..));
+        places.any(|value| value.trim_start_matches(['"', '\'']).starts_with(|c: char| c.is_alphabetic()))
+    };
+    let quotes = ["error message:", "error: ", "exception: ", "errorcode"].iter().any(|word| lower.contains(word))
+        || ["error=", "exception=", "err="].into_iter().any(quoted);
     let level = level(line).map(|level| if level == Level::Warning && quotes { Level::Error } else { level });
     let mut next = field::behind(document, position, 3).map(|at| field::text(document, at).to_lowercase());
     let has = |text: &str, words: &[&str]| words.iter().any(|word| text.contains(word));
@@ -777,7 +811,7 @@ fn interface(document: &Document, position: usize, lower: &str, resource: Resour
 /// The figures of the message: of its line, of those that continue it, and of those that began it.
 fn figures(document: &Document, position: usize, event: &mut Event, from: usize, lower: &str, base: Base) {
     let last = document.lines.len().saturating_sub(1);
-    let refused = words_refuse(lower).then_some(from);
+    let refused = roles::refuses(lower).then_some(from);
     let rank = document.lines.get(position).and_then(|line| line.rank);
     let mut unreadable: Vec<Fact> = Vec::new();
     let mut take = |at: usize, refused: Option<usize>| {
@@ -788,8 +822,18 @@ fn figures(document: &Document, position: usize, event: &mut Event, from: usize,
         let cut = document.open_ended && at == last;
         let number = field::number(document, at);
         let printed = Span { first: number, last: field::number(document, at + lines - 1) };
-        let told = roles::figures(line, next, printed, cut, refused, base);
-        for (fact, figure) in told.figures {
+        let mut told = roles::figures(line, next, printed, cut, refused, base);
+        // A line beside the message may be a part of one that was broken: what its figures are must not depend on that.
+        if at != position && !told.figures.is_empty() {
+            for paragraph in rewrap::paragraphs(document, at).filter(|paragraph| paragraph.plausible) {
+                let whole = roles::figures(&paragraph.text, "", printed, false, refused, base).figures;
+                let same = |fact: Fact, bytes: u64| {
+                    whole.iter().any(|(known, figure)| *known == fact && figure.bytes == bytes)
+                };
+                told.figures.retain(|(fact, figure)| same(*fact, figure.bytes));
+            }
+        }
+        for (fact, figure) in told.widened() {
             // The lines of these figures stay open to readers that know them: the message is its own line only.
             if !unreadable.contains(&fact) {
                 event.facts.note(fact, figure);
@@ -865,7 +909,12 @@ fn state(document: &Document, position: usize, event: &mut Event) {
             None => found = Some((free, total)),
         }
     }
-    let Some((free, total)) = found else { return };
+    let Some((free, total)) = found else {
+        if device {
+            banner(document, position).into_iter().for_each(|total| event.facts.note(Fact::Capacity, total));
+        }
+        return;
+    };
     let room = match event.facts.get(Fact::Requested) {
         Some(asked) => asked.interval().low <= free.interval().high,
         None => free.bytes > total.bytes / 8,
@@ -874,6 +923,37 @@ fn state(document: &Document, position: usize, event: &mut Event) {
     if !room {
         event.facts.note(Fact::Free, free);
     }
+}
+
+/// The memory of the device as a program prints it when it starts, where all such lines tell the same.
+fn banner(document: &Document, position: usize) -> Option<Figure> {
+    const LINES: usize = 40;
+    const WHOLE: &[&str] = &[
+        "global memory",
+        "memory global",
+        "gpu memory",
+        "device memory",
+        "total memory",
+        "video memory",
+        "vram",
+        "memory size",
+    ];
+    const PART: &[&str] = &["free", "used", "usage", "avail", "requir", "need", "request", "shared", "max ", "limit"];
+    let mut told: Option<Figure> = None;
+    for at in field::before(position, LINES) {
+        let text = clipped(field::text(document, at));
+        let lower = text.to_lowercase();
+        let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+        if !has(WHOLE) || has(PART) {
+            continue;
+        }
+        let Some(total) = roles::stated(text, Span::line(field::number(document, at))) else { continue };
+        if told.is_some_and(|known| known.bytes != total.bytes) {
+            return None;
+        }
+        told = Some(total);
+    }
+    told
 }
 
 /// A list of needs and of what is there, shortly before a message that says that it is too little: `- available: 9 MB`,
@@ -912,16 +992,6 @@ fn own_words<'a>(text: &'a str, message: &str) -> &'a str {
     mark.and_then(|at| text.get(at + 1..)).unwrap_or(text)
 }
 
-/// True where the words say that an allocation was refused, so that a lone figure behind them is what was asked for.
-fn words_refuse(lower: &str) -> bool {
-    lower.contains("alloc")
-        || lower.contains("reserve")
-        || lower.contains("create buffer")
-        || lower.contains("not enough memory for")
-        || lower.contains("выделить")
-        || lower.contains("分配")
-}
-
 /// True for a line that lists memory: it names a quantity and prints a size.
 fn tells_memory(text: &str) -> bool {
     let lower = clipped(text).to_lowercase();
@@ -945,7 +1015,10 @@ fn device(event: &mut Event, line: &str) {
             let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
             let after = rest.get(digits..).unwrap_or_default();
             let apart = gap > 0 || word != "device" && word != "ordinal";
-            let alone = !after.starts_with(|c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '%'))
+            // `on device 0.` ends a sentence, `device 0.5` does not.
+            let fraction = after.strip_prefix('.').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+            let alone = !fraction
+                && !after.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '%')
                 && !after.trim_start().starts_with(|c: char| {
                     c.is_ascii_alphabetic() && crate::units::unit_in_front(after.trim_start()).is_some()
                 });
@@ -1026,8 +1099,15 @@ pub(super) fn survived(document: &Document, position: usize, event: &Event) -> b
 }
 
 /// Words by which the line behind a refusal says that it is tried in another way.
-const AGAIN: &[&str] =
-    &["failed setup for format", "retrying", "retry with", "tiling", "merging on the cpu", "skipping tactic"];
+const AGAIN: &[&str] = &[
+    "failed setup for format",
+    "retrying",
+    "retry with",
+    "tiling",
+    "merging on the cpu",
+    "skipping tactic",
+    "attempting to recover from",
+];
 
 /// What the net caught says nothing new beside a message that another reader knows: it follows from it.
 pub fn yield_to_known(events: &mut [Event]) {
@@ -1081,6 +1161,8 @@ mod tests {
             ("Fehler: nicht genügend Speicher auf der GPU", Resource::Gpu),
             ("clEnqueueNDRangeKernel failed: CL_MEM_OBJECT_ALLOCATION_FAILURE (-4)", Resource::Gpu),
             ("error: Cannot allocate memory (ENOMEM)", Resource::Host),
+            ("clCreateBuffer failed: -4", Resource::Gpu),
+            ("vkAllocateMemory returned VkResult -2", Resource::Gpu),
             ("CreateCommittedResource failed, hr=0x8007000E, D3D12 device", Resource::Gpu),
         ] {
             let log = format!("{line}\n");
@@ -1105,6 +1187,159 @@ mod tests {
             "INFO: out of memory guard is on",
         ] {
             assert_eq!(caught(&format!("{line}\nstep 1/9\nstep 2/9\nstep 3/9\n")), None, "{line}");
+        }
+    }
+
+    fn sizes(event: &Event) -> Vec<(Fact, u64)> {
+        event.facts.sizes.iter().map(|(fact, figure)| (*fact, figure.bytes >> 20)).collect()
+    }
+
+    #[test]
+    fn a_question_unsays_nothing_that_an_earlier_sentence_has_stated() {
+        assert!(caught("gridtool: failed to allocate 12 MiB. Out of memory?\n").is_some());
+        assert!(caught("gridtool: Out of memory?\n").is_none());
+    }
+
+    #[test]
+    fn a_message_in_a_frame_of_bars_is_read_with_the_lines_that_continue_it() {
+        let log = "+----------------------------------+\n| Error: out of memory allocating  |\n\
+                   |   2048 MiB for the mesh          |\n+----------------------------------+\n";
+        assert_eq!(sizes(&caught(log).unwrap()), vec![(Fact::Requested, 2048)]);
+        let row = "| gridtool | out of memory | 2048 MiB |\n";
+        assert!(caught(row).is_none(), "a row of a table reports nothing");
+    }
+
+    #[test]
+    fn the_state_printed_before_a_message_gives_what_is_free() {
+        let failed = "ERROR gridtool: failed to allocate 2048 MiB on the GPU\n";
+        let state = |free: u32, total: u32| format!("GPU memory: {free} MiB free of {total} MiB\ntile 1\ntile 2\n");
+        let told = |log: &str| sizes(&caught(log).unwrap());
+        let whole = vec![(Fact::Requested, 2048), (Fact::Capacity, 8192), (Fact::Free, 512)];
+        assert_eq!(told(&format!("{}{failed}", state(512, 8192))), whole);
+        let early = vec![(Fact::Requested, 2048), (Fact::Capacity, 8192)];
+        assert_eq!(told(&format!("{}{failed}", state(4096, 8192))), early, "there was room then");
+        let two = format!("{}{}{failed}", state(512, 8192), state(512, 16384));
+        assert_eq!(told(&two), vec![(Fact::Requested, 2048)], "two devices");
+    }
+
+    #[test]
+    fn a_list_of_needs_counts_where_it_bears_the_message_out() {
+        let list =
+            |asked: u32| format!("- available: 900 MB\n- requirement: {asked} MB\nERROR gridtool: not enough memory\n");
+        assert_eq!(sizes(&caught(&list(2000)).unwrap()), vec![(Fact::Requested, 2000), (Fact::Free, 900)]);
+        assert!(!sizes(&caught(&list(200)).unwrap()).contains(&(Fact::Free, 900)));
+    }
+
+    #[test]
+    fn a_nought_counts_cases_or_numbers_what_stands_before_it() {
+        assert!(caught("gridtool: 0 out of memory\n").is_none());
+        assert!(caught("gridtool: node 0 out of memory\n").is_some());
+        assert!(caught("gridtool: rank 0 failed to allocate 12 MiB\n").is_some());
+    }
+
+    #[test]
+    fn words_of_any_kind_may_say_which_memory_ran_out() {
+        assert!(caught("gridtool: out of pre-allocated memory\n").is_some());
+        assert!(caught("gridtool ran out of usable tile memory\n").is_some());
+        assert!(caught("gridtool made out of recycled tile memory\n").is_none());
+    }
+
+    #[test]
+    fn what_is_said_to_suffice_is_needed() {
+        let event = caught("gridtool: out of memory. Run it on a machine with at least 8 GB\n").unwrap();
+        assert_eq!(sizes(&event), vec![(Fact::Needed, 8192)]);
+        let event = caught("gridtool: out of memory with at least 8 GB free\n").unwrap();
+        assert_eq!(sizes(&event), vec![(Fact::Free, 8192)]);
+    }
+
+    #[test]
+    fn a_devices_memory_as_it_was_printed_at_the_start_is_its_capacity() {
+        let failed = "mesh done\nGPU error: out of memory\n";
+        let told = |log: &str| sizes(&caught(log).unwrap());
+        assert_eq!(told(&format!("Total global memory: 8.00 GiB\n{failed}")), vec![(Fact::Capacity, 8192)]);
+        assert_eq!(told(&format!("VRAM: 8.00 GiB\nVRAM: 6.00 GiB\n{failed}")), vec![], "two devices");
+        for other in ["GPU memory used: 8.00 GiB", "GPU memory: 8.00 GiB (3 cards)"] {
+            let told = told(&format!("{other}\n{failed}"));
+            assert!(told.iter().all(|(fact, _)| *fact != Fact::Capacity), "{other}: {told:?}");
+        }
+    }
+
+    #[test]
+    fn what_a_log_says_of_memory_where_nothing_failed_is_left_alone() {
+        for line in [
+            "Memory limit: 16 GiB",
+            "memory limit set to 80% of 64 GB",
+            "heap size 4096 MB, max 8192 MB, used 1201 MB",
+            "allocated 12.4 GiB in 312 blocks, 0 failed",
+            "allocator: 1201 allocations, 1201 frees, no failures",
+            "cache full, dropping the oldest 12 entries",
+            "buffer full, waiting for the consumer",
+            "connection pool exhausted, 12 clients wait",
+            "INFO retry budget exhausted for peer 3, giving the request back",
+            "ERROR no space left on device: /scratch",
+            "ERROR disk quota exceeded for user ann",
+            "ERROR rate limit exceeded: 60 requests per minute",
+            "ERROR request body exceeds the maximum of 32 MB",
+            "ERROR upload of 5 GB rejected: larger than the limit of 2 GB",
+            "ERROR too many open files",
+            "ERROR could not allocate port 8080: already in use",
+            "ERROR failed to allocate an IP address from the subnet",
+            "ERROR failed to allocate 4 GPUs for the job: none is free",
+            "ERROR unable to reserve a slot in the queue",
+            "ERROR cannot extend the lease: it has expired",
+            "ERROR cannot create directory: permission denied",
+            "ERROR cannot resize the window below 40 columns",
+            "ERROR context length exceeded: 9120 of 8192 tokens",
+            "ERROR message too large: 1201 bytes, limit 1024",
+            "ERROR stack overflow in the parser at depth 512",
+            "ERROR register allocation failed for kernel grow_mesh",
+            "WARNING memory usage at 91 %, threshold 90 %",
+            "WARNING swap is not enabled",
+            "WARNING low memory mode is on",
+            "running in low-memory mode",
+            "  --max-memory N   stop reading when the memory used exceeds N MB",
+            "  -m, --mem-limit  memory limit in MB (default: 80% of RAM)",
+            "Usage: gridtool [--mem GB] [--no-mmap]",
+            "Increase --heap if the solver runs short of memory",
+            "This option may need up to 3 GB of memory",
+            "Recommended: at least 16 GB of RAM",
+            "Minimum requirements: 8 GB of RAM, 20 GB of disk",
+            "System check: 64 GB of RAM, minimum 8 GB: passed",
+            "estimated memory requirement: 12.1 GiB of 24.0 GiB",
+            "needs 3.1 GB of memory, 20.4 GB available",
+            "requires 512 MB of GPU memory; the device has 8192 MB",
+            "peak memory 12.1 GiB, limit 16.0 GiB",
+            "max RSS 1201 MB (limit 4096 MB)",
+            "memory: used 12 GB, free 52 GB, total 64 GB",
+            "oom_score_adj is 300",
+            "OOM killer is enabled in this cgroup",
+            "vm.overcommit_memory = 1",
+            "MemFree: 1201 kB",
+            "oom_kill 0",
+            "0 out-of-memory events since the start",
+            "no out-of-memory errors in the last 30 days",
+            "the test 'fails when memory is exhausted' passed",
+            "test alloc::returns_null_on_failure ... ok",
+            "ok 12 - malloc failure is reported to the caller",
+            "def on_memory_exhausted(self):",
+            "raise GridMemoryError(\"not enough memory\")",
+            "* Fixed a crash when allocation of the index failed",
+            "- Out of memory errors are now reported with the file's name",
+            "See the manual, chapter 4: what to do when memory is exhausted",
+            "the garbage collector freed 312 MB, heap at 40 %",
+            "page cache dropped: 12 GB freed",
+            "evicting 3 blocks from the cache, limit 8 GB reached",
+            "spilled 12 GB to disk, memory budget 8 GB",
+            "waiting for memory: 3 jobs queued",
+            "job 12: requested 16 GB, allocated 16 GB on node 3",
+            "mlock is not permitted, pages may be swapped",
+            "huge pages are not available, using 4 kB pages",
+        ] {
+            let log = format!("starting\n{line}\nreading input.dat\nstep 1 of 3\nstep 2 of 3\nstep 3 of 3\n");
+            assert_eq!(caught(&log), None, "{line}");
+            let events = dialect::events(&Document::from_text("-", &format!("starting\n{line}\n")));
+            let failures = events.iter().filter(|event| event.standing == Standing::Failure).count();
+            assert_eq!(failures, 0, "at the end: {line}");
         }
     }
 

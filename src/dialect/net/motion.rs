@@ -34,22 +34,26 @@ enum Form {
 }
 
 fn form(word: &str) -> Option<Form> {
-    if VERBS.contains(&word) {
+    if FORMS.contains(&word) { Some(Form::Inflected) } else { form_of(word, VERBS) }
+}
+
+fn form_of(word: &str, verbs: &[&str]) -> Option<Form> {
+    if verbs.contains(&word) {
         return Some(Form::Plain);
     }
     let stems = ["s", "es", "d", "ed", "ing"].iter().filter_map(|ending| word.strip_suffix(ending));
     let regular = |stem: &str| {
         let doubled = || {
             let last = stem.chars().next_back();
-            last.and_then(|last| stem.strip_suffix(last).filter(|stem| stem.ends_with(last) && VERBS.contains(stem)))
+            last.and_then(|last| stem.strip_suffix(last).filter(|stem| stem.ends_with(last) && verbs.contains(stem)))
                 .is_some()
         };
-        let silent = || VERBS.iter().any(|verb| verb.strip_suffix('e') == Some(stem));
+        let silent = || verbs.iter().any(|verb| verb.strip_suffix('e') == Some(stem));
         let ending_in_y =
-            || stem.strip_suffix('i').is_some_and(|stem| VERBS.iter().any(|v| v.strip_suffix('y') == Some(stem)));
-        VERBS.contains(&stem) || doubled() || silent() || ending_in_y()
+            || stem.strip_suffix('i').is_some_and(|stem| verbs.iter().any(|v| v.strip_suffix('y') == Some(stem)));
+        verbs.contains(&stem) || doubled() || silent() || ending_in_y()
     };
-    (FORMS.contains(&word) || stems.into_iter().any(regular)).then_some(Form::Inflected)
+    stems.into_iter().any(regular).then_some(Form::Inflected)
 }
 
 /// True where what stands `before` the words `out of …`, in lower case, says that a thing comes out of memory, and no
@@ -138,6 +142,7 @@ mod tests {
             "Out of shared memory",
             "Model loading out of memory",
             "GPU worker restoring out of memory",
+            "ééing out of memory",
         ] {
             assert_eq!(failures(line), 1, "{line}");
         }

@@ -67,6 +67,10 @@ const GOES_ON: &[&str] = &[
     "training complete",
     "written to",
     "wrote ",
+    "accepted by",
+    "logged in",
+    "ready for connections",
+    "ready to accept",
 ];
 
 /// Words of an end. A script says them whatever became of the program in it: alone they show nothing.

@@ -3,7 +3,7 @@
 use crate::dialect::Fact;
 use crate::dialect::joined::begins_with_stamp;
 use crate::evidence::Span;
-use crate::units::{self, Base, Figure, Locale};
+use crate::units::{self, Base, Figure, Interval, Locale, Numeral};
 
 /// A size in a line: where it stands, and its value.
 #[derive(Debug, Clone, Copy)]
@@ -15,6 +15,8 @@ struct Place {
     bare: bool,
     /// It can be read in two ways: what it is of is known, how much is not.
     doubtful: bool,
+    /// By how much it is less where its unit means a power of a thousand; nought where the unit tells.
+    slack: u64,
 }
 
 /// Addresses of a process lie here; no amount of memory does that a program prints without a unit.
@@ -25,6 +27,28 @@ const HEXADECIMAL_ADDRESSES: u64 = 1 << 32;
 
 /// Bare numbers below this are counts of something else, whatever their label.
 const LEAST_BARE: u64 = 1 << 10;
+/// What holds memory: what it is said to have is its whole.
+const HOLDERS: &[&str] = &[
+    "card",
+    "device",
+    "gpu",
+    "node",
+    "host",
+    "machine",
+    "heap",
+    "pool",
+    "arena",
+    "system",
+    "board",
+    "adapter",
+    "server",
+    "instance",
+    "container",
+    "computer",
+];
+
+/// A bare number below this counts something else where no label of its own stands beside it.
+const LEAST_LARGE: u64 = 1 << 20;
 /// Figures of a line that are looked at.
 const MOST: usize = 24;
 
@@ -39,9 +63,15 @@ const LABELS: &[(&str, Fact)] = &[
     ("alloc buffer", Fact::Requested),
     ("alloc ", Fact::Requested),
     ("trying to allocate", Fact::Requested),
+    ("try consume", Fact::Requested),
+    ("tried to consume", Fact::Requested),
+    ("trying to consume", Fact::Requested),
+    ("attempted to use", Fact::Requested),
     ("allocation", Fact::Requested),
     ("allocating", Fact::Requested),
     ("allocate", Fact::Requested),
+    ("estimated", Fact::Needed),
+    ("estimate", Fact::Needed),
     ("requested", Fact::Requested),
     ("requesting", Fact::Requested),
     ("requests", Fact::Requested),
@@ -74,8 +104,7 @@ const LABELS: &[(&str, Fact)] = &[
     ("largest continuous", Fact::LargestFreeChunk),
     ("available", Fact::Free),
     ("avail", Fact::Free),
-    ("remaining", Fact::Free),
-    ("remains", Fact::Free),
+    ("remain", Fact::Free),
     ("free", Fact::Free),
     ("left", Fact::Free),
     ("unused", Fact::Free),
@@ -101,6 +130,13 @@ const LABELS: &[(&str, Fact)] = &[
     ("high water", Fact::Peak),
     ("peak", Fact::Peak),
     ("in use", Fact::Used),
+    ("current=", Fact::Used),
+    ("taken", Fact::Used),
+    ("uses", Fact::Used),
+    ("beyond", Fact::Limit),
+    ("heap size", Fact::Capacity),
+    ("pool size", Fact::Capacity),
+    ("arena size", Fact::Capacity),
     ("current use", Fact::Used),
     ("in-use", Fact::Used),
     ("inuse", Fact::Used),
@@ -268,6 +304,23 @@ pub fn has_size(line: &str) -> bool {
     places(line, "", Span::line(1), false, Base::Binary).iter().any(|place| !place.bare)
 }
 
+/// The size that a line gives behind a colon, and nothing else: `Total global memory: 23.99 GiB`.
+pub fn stated(line: &str, at: Span) -> Option<Figure> {
+    let places = places(line, "", at, false, Base::Binary);
+    let [place] = places.as_slice() else { return None };
+    let (before, after) = (line.get(..place.from)?, line.get(place.to..)?);
+    let tied = before.trim_end().ends_with([':', '=']) && !before.trim_end().ends_with("::");
+    let ends = matches!(after.trim().trim_end_matches(['.', ',', '|']), "" | "total");
+    (tied && ends && !place.bare && !place.doubtful && place.figure.bytes > 0).then_some(place.figure)
+}
+
+/// True where the words say that an allocation was refused, so that a lone figure behind them is what was asked for.
+pub fn refuses(lower: &str) -> bool {
+    ["alloc", "reserve", "create buffer", "not enough memory for", "выделить", "分配"]
+        .iter()
+        .any(|words| lower.contains(words))
+}
+
 /// True for a line that prints a request above what is there to give.
 pub fn asks_too_much(line: &str) -> bool {
     let told = figures(line, "", Span::line(1), false, None, Base::Binary).figures;
@@ -277,10 +330,17 @@ pub fn asks_too_much(line: &str) -> bool {
             .map(|(_, figure)| figure.interval())
             .reduce(|a, b| if b.low < a.low { b } else { a })
     };
-    match (least(&[Fact::Requested, Fact::Needed]), least(&[Fact::Free, Fact::Limit, Fact::Capacity])) {
-        (Some(asked), Some(there)) => asked.low > there.high,
-        _ => false,
-    }
+    let asked = least(&[Fact::Requested, Fact::Needed]);
+    let held = least(&[Fact::Used, Fact::Allocated]);
+    let whole = least(&[Fact::Limit, Fact::Capacity]);
+    let above = |low: Option<Interval>, there: Option<Interval>| {
+        low.zip(there).is_some_and(|(low, there)| low.low > there.high)
+    };
+    // What is asked for comes on top of what is held.
+    let both =
+        asked.zip(held).map(|(asked, held)| Interval { low: asked.low + held.low, high: asked.high + held.high });
+    let there = least(&[Fact::Free, Fact::Limit, Fact::Capacity]);
+    above(asked, there) || above(both, whole) || above(held, least(&[Fact::Limit]))
 }
 
 /// True for a line that lists nothing but a size: `err:   Size:  268435456`.
@@ -302,6 +362,7 @@ pub fn is_sized(line: &str) -> bool {
 fn places(line: &str, next: &str, at: Span, cut: bool, base: Base) -> Vec<Place> {
     let bytes = line.as_bytes();
     let locale = Locale::of(line);
+    let headed = heads_unit(&line.to_lowercase());
     let mut found = Vec::new();
     let mut from = 0;
     while found.len() < MOST {
@@ -320,7 +381,8 @@ fn places(line: &str, next: &str, at: Span, cut: bool, base: Base) -> Vec<Place>
             || before == Some('-') && !line[..start - 1].ends_with(|c: char| c.is_ascii_digit());
         let number = &line[start..end];
         let rest = &line[end..];
-        let rest = rest.strip_prefix('.').filter(|rest| rest.starts_with(' ')).unwrap_or(rest);
+        let sentence_ends = rest.strip_prefix('.').filter(|rest| rest.starts_with(' '));
+        let rest = sentence_ends.unwrap_or(rest);
         let gap = rest.len() - rest.trim_start_matches([' ', '\u{a0}', '\u{202f}']).len();
         let unit = match units::unit_in_front(&rest[gap..]) {
             // `12 k` and `3 m` set off by a blank are words.
@@ -338,19 +400,23 @@ fn places(line: &str, next: &str, at: Span, cut: bool, base: Base) -> Vec<Place>
             None if rest.trim().is_empty() => {
                 units::unit_in_front(next.trim_start()).map(|(_, word)| (word, line.len()))
             }
-            None => None,
+            None => unit_of_whole(rest, numeral, locale).map(|word| (word, end)),
         };
+        if unit.is_none() && numbers_a_thing(line.get(..start).unwrap_or_default()) {
+            continue;
+        }
         // `2.349 MB` is two thousand of them as often as two and a third.
         let point = number.split_once('.').filter(|(whole, _)| whole.len() <= 3 && numeral.decimals == 3);
         let mega = unit.is_some_and(|(word, _)| word.starts_with(['m', 'M', 'k', 'K']));
         let doubtful = point.is_some() && mega
+            || headed && unit.is_none()
             || numeral.ambiguous
                 && unit.is_some_and(|(word, _)| units::unit(word, base).is_some_and(|unit| unit > 1024));
         if doubtful && !inside {
             let figure = units::Size { bytes: 0, half_width: 0 }.at(at);
             let to = unit.map_or(end, |(_, to)| to);
             from = from.max(to);
-            found.push(Place { from: start, to, figure, bare: false, doubtful });
+            found.push(Place { from: start, to, figure, bare: false, doubtful, slack: 0 });
             continue;
         }
         let argument = line.get(..start).is_some_and(|ahead| ahead.ends_with('('));
@@ -367,15 +433,32 @@ fn places(line: &str, next: &str, at: Span, cut: bool, base: Base) -> Vec<Place>
                 whole.map(|bytes| units::Size { bytes, half_width: 0 })
             }
         };
-        let Some(size) = size.filter(|_| !inside && (unit.is_some() || !counts(rest))) else { continue };
+        let Some(size) = size.filter(|_| !inside && (unit.is_some() || sentence_ends.is_some() || !counts(rest)))
+        else {
+            continue;
+        };
         if size.bytes == 0 && unit.is_none() {
             continue;
         }
         let to = unit.map_or(end, |(_, to)| to);
         from = from.max(to);
-        found.push(Place { from: start, to, figure: size.at(at), bare: unit.is_none(), doubtful: false });
+        // `GB` means 2^30 in most programs' messages, and 10^9 in some. A letter alone and the kernel's `kB` do not.
+        let either = |word: &str| base == Base::Binary && word.len() == 2 && word.ends_with(['B', 'b']);
+        let decimal = unit
+            .filter(|(word, _)| either(word) && !word.starts_with(['k', 'K']))
+            .and_then(|(word, _)| units::size_in(number, word, Base::Decimal, locale));
+        let slack = decimal.map_or(0, |decimal| size.bytes.saturating_sub(decimal.bytes));
+        found.push(Place { from: start, to, figure: size.at(at), bare: unit.is_none(), doubtful: false, slack });
     }
     found
+}
+
+/// True for a number that is the name of a process or of another thing: `pid=4124`, `rank: 1024`.
+fn numbers_a_thing(before: &str) -> bool {
+    const THINGS: &[&str] = &["pid", "ppid", "tid", "rank", "uid", "gid", "port", "line", "seed", "step", "epoch"];
+    let Some(key) = before.trim_end().strip_suffix(['=', ':']) else { return false };
+    let key = key.trim_end().rsplit(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
+    THINGS.contains(&key.to_ascii_lowercase().as_str())
 }
 
 /// True for what follows a bare number that counts something: `9120 tokens`, `12 layers`, `40000 character matrix`.
@@ -383,6 +466,8 @@ fn places(line: &str, next: &str, at: Span, cut: bool, base: Base) -> Vec<Place>
 fn counts(rest: &str) -> bool {
     const GOES_ON: &[&str] = &[
         "",
+        "currently",
+        "already",
         "b",
         "byte",
         "bytes",
@@ -476,6 +561,28 @@ fn counts(rest: &str) -> bool {
     !label && !GOES_ON.contains(&text[..end].to_ascii_lowercase().as_str())
 }
 
+/// The unit that a part shares with its whole: `7.10/8.00 GiB`, `3 of 8 GiB`.
+fn unit_of_whole(rest: &str, part: Numeral, locale: Locale) -> Option<&str> {
+    let whole = rest.trim_start().strip_prefix('/').or_else(|| rest.strip_prefix(" of "))?.trim_start();
+    let numeral = units::numeral(whole, locale)?;
+    let (_, word) = units::unit_in_front(whole.get(numeral.length..)?.trim_start_matches(' '))?;
+    // `16355096754/15.2gb` is one figure in two units.
+    let value = |numeral: Numeral| numeral.digits as f64 / 10_f64.powi(numeral.decimals as i32);
+    (word.chars().count() > 1 && value(part) <= value(numeral) * 1.25).then_some(word)
+}
+
+/// True where a unit stands by itself in a line, `Memory(KB) exceeded: requested = 512`: it may be that of any number.
+fn heads_unit(lower: &str) -> bool {
+    const UNITS: &[&str] = &["kb", "mb", "gb", "kib", "mib", "gib", "kbytes", "mbytes", "gbytes"];
+    UNITS.iter().any(|unit| {
+        [('(', ')'), ('[', ']')].iter().any(|(open, close)| {
+            lower
+                .match_indices(unit)
+                .any(|(at, unit)| lower[..at].ends_with(*open) && lower[at + unit.len()..].starts_with(*close))
+        })
+    })
+}
+
 /// The unit that a figure's label carries: `needMiB=6144`, `free_mb: 512`, `Required memory (MB): 8192`, `memory [GB]`.
 fn unit_of_label(before: &str) -> Option<&str> {
     const UNITS: &[&str] =
@@ -501,17 +608,21 @@ fn unit_of_label(before: &str) -> Option<&str> {
 /// The label that stands nearest before a figure, the words between them being fillers only. Also whether a colon or an
 /// equals sign ties them.
 fn label_before(before: &str) -> Option<(Fact, bool, usize)> {
-    let lower = before.to_lowercase();
+    let printed = before.to_lowercase();
+    let lower = printed.replace('_', " ");
+    if let Some(fact) = abbreviated(&lower) {
+        return Some((fact, true, 0));
+    }
     let (at, length, fact) = LABELS
         .iter()
         .filter_map(|(word, fact)| lower.rfind(word).map(|at| (at, word.len(), *fact)))
         // `pool_find_free(0x80, 34688)`: a function that is called, not what is free.
         .filter(|(at, length, _)| {
             let arguments = lower[at + length..].strip_prefix('(');
-            !(lower[..*at].ends_with('_') && arguments.is_some_and(|of| of.starts_with(|c: char| c.is_ascii_digit())))
+            !(printed[..*at].ends_with('_') && arguments.is_some_and(|of| of.starts_with(|c: char| c.is_ascii_digit())))
         })
         .filter(|(at, _, fact)| {
-            !lower[..*at].ends_with("un") && (*fact == Fact::Requested || !lower[..*at].ends_with("not "))
+            !within_word(&lower, *at) && (*fact == Fact::Requested || !lower[..*at].ends_with("not "))
         })
         .max_by_key(|(at, length, _)| (at + length, *length))?;
     let between = lower.get(at + length..)?;
@@ -529,8 +640,26 @@ fn label_before(before: &str) -> Option<(Fact, bool, usize)> {
     // `predictMemUsage`, `estimated usage`: a need; `max alloc size`, `maximum allocation`: a limit.
     let last = lead.trim_end_matches([' ', '_', '-']);
     let foreseen = ["predict", "estimat", "project", "expect", "would be "].iter().any(|word| lead.contains(word));
+    let largest = || {
+        lead.split(|c: char| !c.is_alphanumeric()).any(|word| matches!(word, "largest" | "biggest"))
+            && !lead.contains(',')
+    };
     let fact = match fact {
+        // `the largest block available`
+        Fact::Free if largest() => Fact::LargestFreeChunk,
         Fact::Used if foreseen => Fact::Needed,
+        // `current allocation 2 GiB`
+        Fact::Requested
+            if lower[at..].starts_with("allocation") && ["current", "existing"].iter().any(|w| last.ends_with(w)) =>
+        {
+            Fact::Allocated
+        }
+        // `memory pool usage`: what the pool has given away.
+        Fact::Used if last.ends_with(" pool") => Fact::Allocated,
+        // `peak usage`
+        Fact::Used | Fact::Allocated if ["peak", "highest"].iter().any(|word| last.ends_with(word)) => Fact::Peak,
+        // `3 GiB of the available 8 GiB`: all that could be had, and not what is left.
+        Fact::Free if lead.ends_with("of the ") => return None,
         Fact::Requested
             if ["max", "maximum", "largest", "max memory", "max size of memory"].iter().any(|w| last.ends_with(w))
                 || bounds_requests(last) =>
@@ -550,6 +679,15 @@ fn label_before(before: &str) -> Option<(Fact, bool, usize)> {
     }
     let clause = between.find([';', '!', '?', '；', '。']).is_none() && !between.contains(". ");
     let tied = between.contains([':', '=', '：']);
+    // `exceeds what is available -- pages: 5 GiB`: another word is tied to the figure.
+    let other_tied = |word: &str| word.bytes().all(|byte| byte.is_ascii_lowercase()) && !FILLERS.contains(&word);
+    if let Some((lead, _)) = between.split_once([':', '='])
+        && lead.starts_with(|c: char| !c.is_alphanumeric())
+        && lead.rsplit(|c: char| !c.is_alphanumeric()).next().is_some_and(|word| !word.is_empty() && other_tied(word))
+        && ["- ", ", ", "(", "[", ". "].iter().any(|mark| lead.contains(mark))
+    {
+        return None;
+    }
     // `limit: the process would use 9 GiB`: another clause.
     if let Some((_, clause)) = between.split_once([':', '：'])
         && clause
@@ -569,6 +707,32 @@ fn label_before(before: &str) -> Option<(Fact, bool, usize)> {
         .count();
     let named = words.saturating_sub(usize::from(between.starts_with(|c: char| c.is_alphabetic())));
     (clause && named <= 4).then_some((fact, tied && named == 0, named))
+}
+
+/// True for the end of a word that says something else: `unused`, `refused`, `caused`. `memused` is a label.
+fn within_word(lower: &str, at: usize) -> bool {
+    const OTHERS: &[&str] = &["un", "ref", "re", "ca", "pa", "foc", "conf", "acc", "ab", "am", "inf", "def"];
+    let lead = lower[..at].rsplit(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
+    lead == "un" || lower[at..].starts_with("used") && OTHERS.contains(&lead)
+}
+
+/// What the word directly before a figure is short for: `req: 5 GiB`, `cap 8 GiB`. The beginning of a label counts
+/// where all labels that begin so say the same.
+fn abbreviated(lower: &str) -> Option<Fact> {
+    const NO_LABELS: &[&str] =
+        &["the", "for", "all", "res", "con", "foo", "use", "its", "cache", "heap", "pool", "arena"];
+    let lead = lower.trim_end().trim_end_matches([':', '=']).trim_end();
+    let word = lead.rsplit(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default();
+    if !(3..=5).contains(&word.len())
+        || !word.bytes().all(|byte| byte.is_ascii_lowercase())
+        || NO_LABELS.contains(&word)
+    {
+        return None;
+    }
+    let mut facts = LABELS.iter().filter(|(label, _)| label.len() > word.len() && label.starts_with(word));
+    let (_, fact) = facts.next()?;
+    let known = LABELS.iter().any(|(label, _)| word.contains(label));
+    (!known && facts.all(|(_, other)| other == fact)).then_some(*fact)
 }
 
 /// True where words for a bound qualify the request that follows: `the maximum allowed size for an` allocation.
@@ -608,26 +772,50 @@ fn argument(before: &str, after: &str) -> bool {
     let Some(lead) = before.strip_suffix('(') else { return false };
     let name = lead.rsplit(|c: char| !c.is_ascii_alphanumeric() && c != '_').next().unwrap_or_default();
     let name = name.to_ascii_lowercase();
-    after.starts_with(')') && (name.contains("malloc") || name.contains("memalloc") || name.ends_with("mem_alloc"))
+    after.starts_with(')') && (name.contains("malloc") || name.ends_with("alloc"))
+}
+
+/// A label behind a figure.
+#[derive(Debug, Clone, Copy)]
+struct Behind {
+    fact: Fact,
+    /// Fillers between the two.
+    fillers: usize,
+    /// Where the label ends, in bytes behind the figure.
+    end: usize,
 }
 
 /// The label that follows a figure in its clause, with fillers only between.
-fn label_after(after: &str) -> Option<(Fact, usize)> {
+fn label_after(after: &str) -> Option<Behind> {
     let end = after.find([',', ';', '(', '[', ':', '/', '，', '、', '；', '。', '：', '（']).unwrap_or(after.len());
-    let clause = after[..end].split(". ").next()?.to_lowercase();
+    let clause = after[..end].split(". ").next()?.to_lowercase().replace('_', " ");
     let excess =
         ["exceeds", "exceeding", "is larger than", "is more than", "is greater than", "does not fit", "doesn't fit"];
-    let label = LABELS.iter().filter_map(|(word, fact)| clause.find(word).map(|at| (at, word.len(), *fact)));
+    let label = LABELS
+        .iter()
+        .filter_map(|(word, fact)| clause.find(word).map(|at| (at, word.len(), *fact)))
+        .filter(|(at, ..)| !within_word(&clause, *at));
     let excess = excess.iter().filter_map(|word| clause.find(word).map(|at| (at, word.len(), Fact::Requested)));
     let (at, length, fact) = label.chain(excess).min_by_key(|(at, length, _)| (*at, std::cmp::Reverse(*length)))?;
     // `5 GiB free: 3 GiB`: the label of what follows.
-    let ahead = after.get(end..).is_some_and(|rest| rest.starts_with([':', '：']) || rest.starts_with('='));
-    if ahead && clause[at + length..].trim().is_empty() {
+    // The text ends where the next figure begins.
+    let number = |rest: &str| {
+        let rest = rest.trim_start_matches([':', '：', ' ', '"', '~']);
+        rest.is_empty() || rest.starts_with(|c: char| c.is_ascii_digit())
+    };
+    let ahead = after.get(end..).is_some_and(|rest| rest.starts_with([':', '：']) && number(rest))
+        || clause.trim_end().ends_with('=');
+    let to_it =
+        || clause[at + length..].trim_end_matches(['=', ' ']).split_whitespace().all(|word| FILLERS.contains(&word));
+    if ahead && to_it() {
         return None;
     }
     let words = clause[..at].split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     let (fillers, others): (Vec<&str>, Vec<&str>) = words.partition(|word| FILLERS.contains(word));
-    (others.is_empty() && fillers.len() <= 3).then_some((fact, fillers.len()))
+    // Lower case may be longer or shorter in other scripts.
+    let label_end = if after.is_char_boundary(at + length) { at + length } else { 0 };
+    let found = Behind { fact, fillers: fillers.len(), end: label_end };
+    (others.is_empty() && fillers.len() <= 3).then_some(found)
 }
 
 /// What a line tells of its quantities.
@@ -636,135 +824,431 @@ pub struct Told {
     pub figures: Vec<(Fact, Figure)>,
     /// Printed, but in two ways that differ, or so that it can be read in two: no other line's figure is this one.
     pub unreadable: Vec<Fact>,
+    /// By how much a figure is less where its unit means a power of a thousand, which nothing in the line tells.
+    pub slack: Vec<(Fact, u64)>,
 }
 
-/// The figures of a line with what their words say they are. `refused` tells that the line speaks of an allocation that
-/// was refused: there a lone figure is what was asked for.
+impl Told {
+    /// The figures, each as wide as both meanings of its unit leave it.
+    pub fn widened(&self) -> impl Iterator<Item = (Fact, Figure)> {
+        self.figures.iter().map(|(fact, figure)| {
+            let slack = self.slack.iter().find(|(known, _)| known == fact).map_or(0, |(_, slack)| *slack);
+            (*fact, Figure { half_width: figure.half_width.saturating_add(slack), ..*figure })
+        })
+    }
+}
+
+/// The figures of a line with what the words around them say they are. `refused` tells that the line speaks of an
+/// allocation that was refused: there a lone figure is what was asked for.
 pub fn figures(line: &str, next: &str, at: Span, cut: bool, refused: Option<usize>, base: Base) -> Told {
     let places = places(line, next, at, cut, base);
-    let mut at_odds: Vec<Fact> = Vec::new();
-    let mut told: Vec<(Fact, Figure)> = Vec::new();
-    let mut labels_first = false;
-    let mut unlabelled: Option<Figure> = None;
-    let mut told_behind: Option<Fact> = None;
+    let said = by_words(line, &places, refused);
+    let mut told = Told::default();
+    let mut meaning: Option<Base> = None;
+    for (place, fact) in places.iter().zip(said) {
+        let Said::Is(fact) = fact else { continue };
+        if place.doubtful {
+            told.unreadable.push(fact);
+            continue;
+        }
+        let known = told.figures.iter().position(|(known, _)| *known == fact);
+        let Some(at) = known else {
+            told.figures.push((fact, place.figure));
+            told.slack.extend(Some((fact, place.slack)).filter(|(_, slack)| *slack > 0));
+            continue;
+        };
+        let Some((_, first)) = told.figures.get_mut(at) else { continue };
+        let slack = told.slack.iter().find(|(known, _)| *known == fact).map_or(place.slack, |(_, slack)| *slack);
+        match decided(*first, place.figure, slack) {
+            // `5.40 GB (5400000000 bytes)`: what a unit means in one figure it means in all of its line.
+            Some((exact, unit)) => {
+                *first = exact;
+                meaning = meaning.or(Some(unit));
+            }
+            // The same said twice, in bytes and in GiB, is one figure; two that differ tell nothing.
+            None if apart(first, &place.figure) => told.unreadable.push(fact),
+            None => {}
+        }
+    }
+    if let Some(base) = meaning {
+        let slack = std::mem::take(&mut told.slack);
+        for (fact, figure) in told.figures.iter_mut().filter(|(_, figure)| figure.half_width > 0) {
+            let less = slack.iter().find(|(known, _)| known == fact).map_or(0, |(_, slack)| *slack);
+            figure.bytes -= if base == Base::Decimal { less.min(figure.bytes) } else { 0 };
+        }
+    }
+    impossible(&told.figures).into_iter().for_each(|fact| told.unreadable.push(fact));
+    told.figures.retain(|(fact, _)| !told.unreadable.contains(fact));
+    told
+}
+
+/// What a figure in bytes tells of the same one in a unit that has two meanings: the exact figure, and the meaning.
+fn decided(first: Figure, second: Figure, slack: u64) -> Option<(Figure, Base)> {
+    let (exact, rounded) = match (first.half_width, second.half_width) {
+        (0, width) if width > 0 => (first, second),
+        (width, 0) if width > 0 => (second, first),
+        _ => return None,
+    };
+    let meets = |bytes: u64| exact.bytes.abs_diff(bytes) <= rounded.half_width.max(1);
+    if slack == 0 {
+        return None;
+    }
+    if meets(rounded.bytes) {
+        return Some((exact, Base::Binary));
+    }
+    meets(rounded.bytes.checked_sub(slack)?).then_some((exact, Base::Decimal))
+}
+
+/// What cannot be true together: more that is free than there is. One of the two is another quantity.
+fn impossible(figures: &[(Fact, Figure)]) -> Vec<Fact> {
+    let get = |wanted: Fact| figures.iter().find(|(fact, _)| *fact == wanted).map(|(_, figure)| figure.interval());
+    match (get(Fact::Free), get(Fact::Capacity)) {
+        (Some(free), Some(whole)) if free.low > whole.high => vec![Fact::Free, Fact::Capacity],
+        _ => Vec::new(),
+    }
+}
+
+/// What is said of a figure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Said {
+    /// Nothing: it may be any quantity.
+    Nothing,
+    Is(Fact),
+    /// It counts something else, or nobody knows in what.
+    NoSize,
+}
+
+/// What the words around each figure say of it.
+fn by_words(line: &str, places: &[Place], refused: Option<usize>) -> Vec<Said> {
+    let mut said: Vec<Said> = Vec::with_capacity(places.len());
+    let mut order: Option<bool> = None;
+    // `total/free memory: 8/3`: what the second of two figures is.
+    let mut pairs_second: Option<Fact> = None;
+    // Where the label ends that the figure before has taken: it is no other figure's.
+    let mut taken = 0;
+    let last_has_label = places.last().and_then(|last| line.get(last.to..)).and_then(label_after).is_some();
     for (i, place) in places.iter().enumerate() {
-        let start = i.checked_sub(1).and_then(|i| places.get(i)).map_or(0, |place| place.to);
+        let start = i.checked_sub(1).and_then(|i| places.get(i)).map_or(0, |place| place.to).max(taken);
         let end = places.get(i + 1).map_or(line.len(), |place| place.from);
-        let (Some(before), Some(after)) = (line.get(start..place.from), line.get(place.to..end)) else { continue };
+        let (Some(before), Some(after)) = (line.get(start..place.from), line.get(place.to..end)) else {
+            said.push(Said::NoSize);
+            continue;
+        };
         let first = i == 0 || start == 0;
         // `free memory/total memory: 3/8`: the first label is the first figure's.
         let pair = last_chars(before, 80).split_once('/').filter(|_| after.trim() == "/" || after.starts_with('/'));
         let pair = pair.and_then(|(first, second)| label_before(second).and(label_before(first)));
-        let ahead = pair.map(|(fact, ..)| (fact, true, 0)).or_else(|| label_before(last_chars(before, 80)));
+        let second = pairs_second.take().filter(|_| before.trim() == "/").map(|fact| (fact, true, 0));
+        let ahead = pair.map(|(fact, ..)| (fact, true, 0)).or(second).or_else(|| label_before(last_chars(before, 80)));
+        pairs_second = pair.and_then(|_| last_chars(before, 80).split_once('/')).and_then(|(_, second)| {
+            let own = label_before(second).map(|(fact, ..)| fact);
+            own.filter(|own| pair.is_some_and(|(first, ..)| first != *own))
+        });
         let behind = label_after(first_chars(after, 48));
-        let joint = before.trim().trim_end_matches(['(', '[']).trim();
-        // `3 of 8 GiB`, `3 GiB / 8 GiB`: the second is the whole.
-        let shared = ahead.is_none_or(|(fact, ..)| Some(fact) == told_behind);
-        // `would use a total of 9 GiB` ends in the word, and names no whole.
-        let sum = joint.ends_with("total of") || joint.ends_with("sum of");
-        let of = !first
-            && shared
-            && !sum
-            && (joint.ends_with(" of") || joint == "of" || joint == "/" || joint.ends_with("out of"));
+        // `a label, 4.8 GiB` behind another figure: the label is that one's, or nobody's.
+        let before_comma = i > 0 && start > 0 && label_stands_apart(before);
+        let ahead = ahead.filter(|_| !before_comma);
+        let of = i > 0 && ahead.is_none() && joins_whole(before) && {
+            // What passed a limit is somewhat more than the whole; `8192 MB/8 GiB` is one figure.
+            let twin = line.get(places[i - 1].from..places[i - 1].to) != line.get(place.from..place.to)
+                && before.trim() == "/"
+                && !apart(&places[i - 1].figure, &place.figure);
+            places[i - 1].figure.bytes / 2 <= place.figure.bytes && !twin
+        };
         let close = |label: &Option<(Fact, bool, usize)>| label.is_some_and(|(_, _, words)| words == 0);
-        if i == 0 {
-            labels_first = close(&ahead) && behind.is_none_or(|(_, fillers)| fillers > 0)
-                || ahead.is_some_and(|(_, tied, _)| tied);
+        // Labels stand ahead of their figures where the last figure has none behind it. The first that has one tells: a
+        // stamp's numbers have none.
+        if order.is_none() && (ahead.is_some() || behind.is_some()) {
+            order = Some(
+                close(&ahead) && (behind.is_none_or(|label| label.fillers > 0) || !last_has_label)
+                    || ahead.is_some_and(|(_, tied, _)| tied),
+            );
         }
-        told_behind = None;
+        let mut labels_first = order.unwrap_or(false);
         // `Failed during allocation: 16 bytes available, 64 requested`: the noun is no label where each figure has one.
-        let own = |label: Option<(Fact, usize)>| label.is_some_and(|(fact, _)| fact != Fact::Requested);
+        let own = behind.is_some_and(|label| label.fact != Fact::Requested);
         let during = before.trim_end().to_ascii_lowercase().ends_with("allocation:");
-        let noun = during && ahead.is_some_and(|(_, tied, _)| tied) && i == 0 && own(behind);
+        let noun = during && ahead.is_some_and(|(_, tied, _)| tied) && i == 0 && own;
         if noun {
             labels_first = false;
+            order = Some(false);
         }
+        let before_it = said.last().copied();
+        if let Some(compared) = compared(line, places, i, ahead.map(|(fact, ..)| fact)) {
+            said.push(compared);
+            continue;
+        }
+        let mut by_label = |label: Behind| {
+            taken = place.to + label.end;
+            Some(label.fact)
+        };
         let fact = match (ahead, behind) {
             (Some((fact, true, _)), _) if !of && !noun => Some(fact),
-            (_, Some((fact, _))) if of && (unlabelled.is_none() || matches!(fact, Fact::Capacity | Fact::Limit)) => {
-                Some(fact)
+            (_, Some(label))
+                if of && (before_it != Some(Said::Nothing) || matches!(label.fact, Fact::Capacity | Fact::Limit)) =>
+            {
+                by_label(label)
             }
-            (_, Some((fact, _))) if of => {
+            (_, Some(label)) if of => {
                 // `7 GiB of 8 GiB in use`
-                told.extend(
-                    unlabelled.filter(|_| !told.iter().any(|(known, _)| *known == fact)).map(|part| (fact, part)),
-                );
+                if !said.contains(&Said::Is(label.fact))
+                    && let Some(part) = said.last_mut()
+                {
+                    *part = Said::Is(label.fact);
+                }
+                by_label(label);
                 Some(Fact::Capacity)
             }
             _ if of => Some(Fact::Capacity),
             (Some((fact, _, 0)), Some(_)) if labels_first => Some(fact),
-            (_, Some((fact, _))) => {
-                told_behind = Some(fact);
-                Some(fact)
+            // `memory use 4.3 GiB exceeds …`: what exceeds is what is used.
+            (_, Some(label)) if label.fact == Fact::Requested && uses(before) => {
+                by_label(label);
+                Some(Fact::Used)
             }
+            (_, Some(label)) => by_label(label),
             (Some((fact, _, words)), None) if words == 0 || first => Some(fact),
             (Some((Fact::Requested | Fact::Limit, _, _)), None) => ahead.map(|(fact, ..)| fact),
             _ => None,
         };
-        let alone = || {
-            refused
-                .filter(|refused| places.len() == 1 && place.from >= *refused && !place.bare)
-                .map(|_| Fact::Requested)
-        };
-        // What has elements is as large as they are many: `array of size 1688`.
-        let elements = ["array of", "vector of", "matrix of", "list of", "table of", "tensor of", "map of", "queue of"];
-        let noun = before.trim_end().to_ascii_lowercase();
-        let noun = noun.strip_suffix("size").map(str::trim_end).unwrap_or_default();
-        if place.bare && elements.iter().any(|words| noun.ends_with(words)) {
-            continue;
+        let beside = behind.is_some_and(|label| label.fillers == 0 && Some(label.fact) == fact);
+        // `failed to allocate: 5 GiB requested > 1 GiB free`: said twice of the first, and of no other.
+        if let Some(label) = behind.filter(|_| beside) {
+            taken = taken.max(place.to + label.end);
         }
-        // `… of size 442351616`, `alloc 570791576 size` in a line that speaks of a refusal.
-        let sized = || {
-            let ahead = before.trim_end().trim_end_matches([':', '=', '(', '[', ' ']).to_ascii_lowercase();
-            let named = ["size", "bytes"].iter().any(|word| ahead.ends_with(word));
-            let asks = refused.is_some() && (named || after.trim_start().starts_with("size"));
-            asks.then_some(Fact::Requested)
-        };
-        // `out of memory -- size == 12MB`, `(size: 12 MB)`: the size of nothing else that is named.
-        let told_size = || {
-            let lead = before.trim_end().trim_end_matches([':', '=', ' ']).to_ascii_lowercase();
-            let lead = lead.strip_suffix("size").map(str::trim_end)?;
-            let spoken = lead.contains("out of memory") || lead.contains("not enough memory");
-            (spoken && lead.ends_with(['-', '(', '[', ',', ':', ';']) && !place.bare).then_some(Fact::Requested)
-        };
-        let by_call = argument(before, after).then_some(Fact::Requested);
-        let by_size = sized().or(by_call);
-        // `want 6 GiB, have 2 GiB`
-        let has = || {
-            let needed = told.iter().any(|(fact, _)| *fact == Fact::Requested) && !place.bare;
-            let lead = before.trim_end().trim_end_matches([':', '=']).trim_end_matches(" only").to_ascii_lowercase();
-            let word = lead.rsplit(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
-            (needed && matches!(word, "have" | "has" | "got")).then_some(Fact::Free)
-        };
-        let enough = suffices(before, after, place.bare);
-        // An option's name holds labels of its own: `at least --limitSortRAM`.
-        let option = before.trim_end().rsplit(' ').next().is_some_and(|word| word.starts_with("--"));
-        let by_option = (enough && option).then_some(Fact::Needed);
-        let fact = by_call.or(by_option).or(fact).or_else(has).or_else(alone).or(by_size).or_else(told_size);
-        let fact = fact.or(enough.then_some(Fact::Needed));
-        unlabelled = fact.is_none().then_some(place.figure);
-        let Some(fact) = fact else { continue };
-        // A count without a unit is a size only where its label asks for bytes.
-        // `3145728000 (out of 4225761280) available`: the whole is in the unit of its part.
-        let part =
-            i.checked_sub(1).and_then(|i| places.get(i)).is_some_and(|part| part.figure.bytes <= place.figure.bytes);
-        let whole = of && part && fact == Fact::Capacity;
-        if place.bare && by_size.is_none() && !enough && !whole && ahead.is_none_or(|(_, _, words)| words > 1) {
-            continue;
-        }
-        if place.doubtful {
-            at_odds.push(fact);
-            continue;
-        }
-        match told.iter().find(|(known, _)| *known == fact) {
-            None => told.push((fact, place.figure)),
-            // The same said twice, in bytes and in GiB, is one figure; two that differ tell nothing.
-            Some((_, known)) if apart(known, &place.figure) => at_odds.push(fact),
-            Some(_) => {}
-        }
+        said.push(classed(line, places, i, Around { before, after, refused, of, beside }, (ahead, fact), &said));
     }
-    told.retain(|(fact, _)| !at_odds.contains(fact));
-    Told { figures: told, unreadable: at_odds }
+    said
+}
+
+/// What a figure is by the comparison that it stands in, `used + asked > limit` or `what there is > limit`, where no
+/// label of its own says more.
+fn compared(line: &str, places: &[Place], i: usize, label: Option<Fact>) -> Option<Said> {
+    let joint = |at: usize| {
+        let text = line.get(places.get(at)?.to..places.get(at + 1)?.from)?;
+        Some(text.trim().trim_matches(['(', ')']).trim())
+    };
+    let over = |at: usize| matches!(joint(at), Some(">" | ">=" | "exceeds"));
+    let plus = |at: usize| joint(at) == Some("+");
+    let bound = matches!(label, None | Some(Fact::Limit | Fact::Capacity));
+    let before = i.checked_sub(1);
+    if plus(i) && over(i + 1) {
+        return bound.then_some(Said::Is(Fact::Used));
+    }
+    if before.is_some_and(plus) && over(i) {
+        return Some(Said::Is(Fact::Requested));
+    }
+    if before.is_some_and(over) {
+        let own =
+            places.get(i).and_then(|place| line.get(place.to..)).and_then(|after| label_after(first_chars(after, 48)));
+        return (label.is_none() && own.is_none()).then_some(Said::Is(Fact::Limit));
+    }
+    // `memory limit exceeded: 9 GiB > 8 GiB`: what passed the limit is not the limit.
+    (over(i) && bound && label.is_some()).then_some(Said::Nothing)
+}
+
+/// True for the object of a verb that failed, or of an attempt: `could not get 5 GiB`, `tried to map a block of 5 GiB`.
+fn wanted(before: &str) -> bool {
+    const VERBS: &[&str] = &[
+        "get", "obtain", "acquire", "find", "map", "mmap", "commit", "secure", "provide", "grow", "extend", "expand",
+        "claim", "create", "reserve", "allocate", "alloc", "malloc", "take", "enlarge", "increase",
+    ];
+    const FAILS: &[&str] = &[
+        "cannot",
+        "can't",
+        "couldn't",
+        "unable",
+        "failed",
+        "fails",
+        "tried",
+        "trying",
+        "attempted",
+        "attempting",
+        "not",
+    ];
+    let lower = last_chars(before, 60).to_lowercase();
+    // The object stands in the same clause.
+    let clause = lower.rsplit([',', ';', ':', '(', '.']).next().unwrap_or_default();
+    let mut words = clause.split_whitespace().rev().skip_while(|word| FILLERS.contains(word));
+    words.next().is_some_and(|word| VERBS.contains(&word)) && words.take(4).any(|word| FAILS.contains(&word))
+}
+
+/// True where a figure is said to be used: `memory use`, `consumption of`.
+fn uses(before: &str) -> bool {
+    let lower = before.to_lowercase();
+    let lead = lower.trim_end().trim_end_matches([':', '=', '(']).trim_end().trim_end_matches(" of");
+    let word = lead.rsplit(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+    ["use", "usage", "used", "consumption", "using"].contains(&word)
+}
+
+/// True where the last label before a figure ends its clause: `wanted, 4.8 GiB`.
+fn label_stands_apart(before: &str) -> bool {
+    let clause = before.trim_end();
+    clause.ends_with([',', ';']) || clause.ends_with(')') && !clause.contains('(')
+}
+
+/// What stands around a figure, up to those beside it.
+struct Around<'a> {
+    before: &'a str,
+    after: &'a str,
+    refused: Option<usize>,
+    /// It is the whole of which the figure before it is a part.
+    of: bool,
+    /// Its label stands directly behind it.
+    beside: bool,
+}
+
+/// What a figure is, by its label or by the form in which it stands.
+fn classed(
+    line: &str,
+    places: &[Place],
+    i: usize,
+    around: Around<'_>,
+    (ahead, fact): (Option<(Fact, bool, usize)>, Option<Fact>),
+    said: &[Said],
+) -> Said {
+    let Around { before, after, refused, of, beside } = around;
+    let Some(place) = places.get(i) else { return Said::NoSize };
+    let alone = || {
+        refused.filter(|refused| places.len() == 1 && place.from >= *refused && !place.bare).map(|_| Fact::Requested)
+    };
+    // What has elements is as large as they are many: `array of size 1688`.
+    let elements = ["array of", "vector of", "matrix of", "list of", "table of", "tensor of", "map of", "queue of"];
+    let noun = before.trim_end().to_ascii_lowercase();
+    let noun = noun.strip_suffix("size").map(str::trim_end).unwrap_or_default();
+    if place.bare && elements.iter().any(|words| noun.ends_with(words)) {
+        return Said::NoSize;
+    }
+    // `120000 rows of 4096 bytes`: each of them.
+    let each = || {
+        let mut words = before.trim_end().strip_suffix(" of")?.split_whitespace().rev();
+        let noun = words.next()?;
+        let number = words.next().is_some_and(|word| word.bytes().all(|byte| byte.is_ascii_digit()));
+        (number && noun.bytes().all(|byte| byte.is_ascii_alphabetic()) && !FILLERS.contains(&noun)).then_some(())
+    };
+    if each().is_some() {
+        return Said::NoSize;
+    }
+    // `from 2 GiB to 4 GiB`: what it was, and what it was to become.
+    if before.trim_end().ends_with(" from") && matches!(after.trim(), "to" | "->") {
+        return Said::NoSize;
+    }
+    // `… of size 442351616`, `alloc 570791576 size` in a line that speaks of a refusal.
+    let sized = || {
+        let lead = before.trim_end().trim_end_matches([':', '=', '(', '[', ' ']).to_ascii_lowercase();
+        let named = ["size", "bytes"].iter().any(|word| lead.ends_with(word));
+        // `usage=…, limit=…, size=4096`: in a list of a refusal's figures, what was asked for.
+        let whole = line.to_ascii_lowercase();
+        let keyed = before.trim_end().ends_with(['=', ':'])
+            && (["limit", "max"].iter().any(|word| whole.contains(word))
+                && ["usage", "used", "use="].iter().any(|word| whole.contains(word))
+                || whole.contains("no memory") && ["avail", "free"].iter().any(|word| whole.contains(word)));
+        let asks = (refused.is_some() || keyed) && (named || after.trim_start().starts_with("size"));
+        // `available HBM size: …`: the size of something else.
+        let other = ahead.is_some_and(|(fact, ..)| fact != Fact::Requested);
+        // `… 5 GiB from the pool (size 8 GiB)`: the pool's.
+        (asks && !other && !said.contains(&Said::Is(Fact::Requested))).then_some(Fact::Requested)
+    };
+    // `out of memory -- size == 12MB`, `(size: 12 MB)`: the size of nothing else that is named.
+    let told_size = || {
+        let lead = before.trim_end().trim_end_matches([':', '=', ' ']).to_ascii_lowercase();
+        let lead = lead.strip_suffix("size").map(str::trim_end)?;
+        let spoken = lead.contains("out of memory") || lead.contains("not enough memory");
+        (spoken && lead.ends_with(['-', '(', '[', ',', ':', ';']) && !place.bare).then_some(Fact::Requested)
+    };
+    // `failed to grow from 2 GiB to 4 GiB`
+    let grown = || {
+        let earlier = i.checked_sub(1).and_then(|i| places.get(i)).and_then(|earlier| line.get(..earlier.from));
+        let from = before.trim() == "to" && earlier.is_some_and(|lead| lead.trim_end().ends_with(" from"));
+        let lower = line.to_ascii_lowercase();
+        let fails = ["fail", "cannot", "unable", "could not"].iter().any(|word| lower.contains(word));
+        (from && fails).then_some(Fact::Requested)
+    };
+    let object = || (wanted(before) && (!place.bare || place.figure.bytes >= LEAST_LARGE)).then_some(Fact::Requested);
+    // `5 GiB could not be reserved`
+    let denied = || {
+        let lower = first_chars(after, 32).to_ascii_lowercase();
+        let verb = ["cannot be ", "could not be ", "can not be ", "can't be ", "couldn't be "]
+            .iter()
+            .find_map(|words| lower.trim_start().strip_prefix(words))?;
+        let takes = ["alloc", "reserv", "creat", "mapp", "obtain", "provid", "commit", "grant", "satisf"];
+        takes.iter().any(|stem| verb.starts_with(stem)).then_some(Fact::Requested)
+    };
+    // `5 GiB is larger than the card's 4 GiB`: what a need is above is a bound.
+    let bound = || {
+        let needs = said.iter().any(|said| matches!(said, Said::Is(Fact::Requested | Fact::Needed | Fact::Used)));
+        let lower = last_chars(before, 60).to_ascii_lowercase();
+        let above = ["larger than", "greater than", "more than", "bigger than", "exceeds", "exceed "];
+        (needs && !place.bare && above.iter().any(|words| lower.contains(words))).then_some(Fact::Limit)
+    };
+    let by_call = argument(before, after).then_some(Fact::Requested);
+    let by_size = sized().or(by_call).or_else(grown).or_else(object).or_else(denied);
+    // `want 6 GiB, have 2 GiB`; what a card or a pool has is its whole.
+    let has = || {
+        let bytes = !place.bare || place.figure.bytes >= LEAST_LARGE;
+        let needed = said.contains(&Said::Is(Fact::Requested)) && bytes;
+        let lead = before.trim_end().trim_end_matches([':', '=']).trim_end_matches(" only").to_ascii_lowercase();
+        let mut words = lead.rsplit(|c: char| !c.is_ascii_alphabetic()).filter(|word| *word != "only");
+        let has = matches!(words.next().unwrap_or_default(), "have" | "has" | "got");
+        let holder = words.next().is_some_and(|word| HOLDERS.contains(&word));
+        (needed && has && !holder).then_some(Fact::Free)
+    };
+    let enough = suffices(before, after, place.bare);
+    // An option's name holds labels of its own: `at least --limitSortRAM`.
+    let option = before.trim_end().rsplit(' ').next().is_some_and(|word| word.starts_with("--"));
+    let by_option = (enough && option).then_some(Fact::Needed);
+    let fact = by_call
+        .or(by_option)
+        .or_else(denied)
+        .or(fact)
+        .or_else(bound)
+        .or_else(has)
+        .or_else(grown)
+        .or_else(object)
+        .or_else(alone)
+        .or(by_size)
+        .or_else(told_size);
+    let Some(fact) = fact.or(enough.then_some(Fact::Needed)) else {
+        return if foretold(line, place) { Said::NoSize } else { Said::Nothing };
+    };
+    // A count without a unit is a size only where its label asks for bytes.
+    // `3145728000 (out of 4225761280) available`: the whole is in the unit of its part.
+    let part = i.checked_sub(1).and_then(|i| places.get(i)).is_some_and(|part| part.figure.bytes <= place.figure.bytes);
+    let whole = of && part && fact == Fact::Capacity && place.figure.bytes >= LEAST_LARGE;
+    // `67108864 bytes refused (4160421888 in use)`: another figure of the line counts bytes.
+    let large = place.figure.bytes >= LEAST_LARGE;
+    let bytes = places
+        .iter()
+        .enumerate()
+        .any(|(at, other)| at != i && other.figure.half_width == 0 && !other.doubtful && (large || !other.bare));
+    let by_word = beside && bytes || ahead.is_some_and(|(_, _, words)| words <= 1);
+    let had = fact == Fact::Free && bytes && said.contains(&Said::Is(Fact::Requested));
+    if place.bare && by_size.is_none() && !enough && !whole && !by_word && !had {
+        return Said::NoSize;
+    }
+    Said::Is(fact)
+}
+
+/// True for what stands between a part and its whole: `of`, `/`, `out of a`, two words more at most.
+fn joins_whole(joint: &str) -> bool {
+    let joint = joint.trim().trim_end_matches(['(', '[']).trim().to_lowercase();
+    let joint = joint.trim_start_matches([')', ']', '(', ',']).trim_start();
+    if joint == "/" {
+        return true;
+    }
+    let words: Vec<&str> =
+        joint.split(|c: char| c.is_whitespace() || c == '(').filter(|word| !word.is_empty()).collect();
+    // `a total of 9 GiB` is a sum, and names no whole.
+    let sum = words.iter().any(|word| matches!(*word, "total" | "sum"));
+    let clause = !joint.contains([',', ';', ':', ')']);
+    clause && !sum && words.last() == Some(&"of") && words.len() <= 4
+}
+
+/// True for what would have been: `would put the use at 9 GiB`, `data would be 9 GiB`.
+fn foretold(line: &str, place: &Place) -> bool {
+    let lead = line.get(..place.from).unwrap_or_default();
+    let clause = last_chars(lead, 48).rsplit([',', ';', '(', ':']).next().unwrap_or_default().to_lowercase();
+    [" would ", " will ", " to become ", " up to "].iter().any(|words| clause.contains(words))
 }
 
 /// True where two printed figures cannot be one quantity.
@@ -821,6 +1305,24 @@ mod tests {
             ("не удалось выделить 5 ГиБ (свободно 1 ГиБ)", vec![(Requested, 5 * G), (Free, G)]),
             ("benötigt 5,00 GiB, verfügbar 1,00 GiB", vec![(Requested, 5 * G), (Free, G)]),
             ("want 5 GiB, have only 1 GiB", vec![(Requested, 5 * G), (Free, G)]),
+            ("memory limit exceeded: 1073741824 + 5368709120 > 4294967296", {
+                vec![(Requested, 5 * G), (Limit, 4 * G), (Used, G)]
+            }),
+            ("memory limit exceeded: 5 GiB > 4 GiB", vec![(Limit, 4 * G)]),
+            ("failed to grow the heap from 1 GiB to 5 GiB", vec![(Requested, 5 * G)]),
+            ("could not get 5368709120 bytes from the arena (1073741824 bytes remaining)", {
+                vec![(Requested, 5 * G), (Free, G)]
+            }),
+            ("failed, current usage: 1 GiB, peak usage: 5 GiB", vec![(Fact::Peak, 5 * G), (Used, G)]),
+            ("estimate 5 GiB, free 1 GiB", vec![(Free, G), (Fact::Needed, 5 * G)]),
+            ("(worker pid=4124) total/free memory: 8589934592/1073741824", vec![(Capacity, 8 * G), (Free, G)]),
+            ("2026-11-22T17:56:26.4957761Z allocated 5368709120 Memory used 1073741824", {
+                vec![(Allocated, 5 * G), (Used, G)]
+            }),
+            ("total/free memory: 8589934592/1073741824", vec![(Capacity, 8 * G), (Free, G)]),
+            ("usage=1073741824, RSS_LIMIT=8589934592, size=5368709120, tag=5", {
+                vec![(Requested, 5 * G), (Limit, 8 * G), (Used, G)]
+            }),
         ] {
             assert_eq!(read(line), facts, "{line}");
         }
@@ -854,6 +1356,24 @@ mod tests {
     }
 
     #[test]
+    fn a_unit_of_two_meanings_leaves_both_open_unless_bytes_decide() {
+        let told = |line: &str| -> Vec<(Fact, u64, u64)> {
+            let told = figures(line, "", Span::line(1), false, Some(0), Base::Binary);
+            told.widened().map(|(fact, figure)| (fact, figure.bytes, figure.half_width)).collect()
+        };
+        let open = told("failed to allocate 5.40 GB, limit 8.00 GiB");
+        let (_, bytes, width) = open[0];
+        assert!((bytes - width..=bytes + width).contains(&5_400_000_000) && bytes == 5_798_205_850, "{open:?}");
+        assert_eq!(open[1], (Fact::Limit, 8 * G, 5_368_710));
+        let decimal = told("failed to allocate 5.40 GB (requested 5400000000 bytes), 2.00 GB free");
+        assert_eq!(decimal[0], (Fact::Requested, 5_400_000_000, 0));
+        assert_eq!(decimal[1].1, 2_000_000_000);
+        let binary = told("failed to allocate 5.40 GB (requested 5798205850 bytes), 2.00 GB free");
+        assert_eq!((binary[0].1, binary[1].1), (5_798_205_850, 2 * G));
+        assert!(binary[1].2 < 10_000_000, "{binary:?}");
+    }
+
+    #[test]
     fn what_the_words_do_not_tell_stays_unknown() {
         for line in [
             "error 12345678 at 0x7f00",
@@ -865,6 +1385,8 @@ mod tests {
             "allocated 140345681641472",
             "ERROR: pool_find_free(0x809132000, 34688): no free fragment",
             "cannot allocate 40000 character matrix",
+            "cannot allocate memory for 120000 rows of 4096 bytes",
+            "out of memory: block 1024 of 4096",
         ] {
             assert_eq!(read(line), vec![], "{line}");
         }

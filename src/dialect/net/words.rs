@@ -1,5 +1,6 @@
 //! The words in which programs say that memory ran out, in nine languages and in the names of their interfaces' errors.
 
+use super::clause;
 use crate::domain::Resource;
 
 /// Words of failure in any sentence, in small letters.
@@ -179,6 +180,27 @@ pub const TRIGGERS: &[&str] = &[
     "(?i)cannot expand",
     "(?i)unable to expand",
     "(?i)failed to extend",
+    "(?i)could not commit",
+    "(?i)cannot commit",
+    "(?i)unable to commit",
+    "(?i)could not grow",
+    "(?i)could not expand",
+    "(?i)could not extend",
+    "(?i)could not resize",
+    "(?i)unable to resize",
+    "(?i)cannot resize",
+    "(?i)failed to expand",
+    "(?i)failed to enlarge",
+    "(?i)could not enlarge",
+    "(?i)unable to enlarge",
+    "(?i)cannot enlarge",
+    "(?i)cannot hold",
+    "(?i)could not hold",
+    "(?i)cannot provide",
+    "(?i)unable to provide",
+    "(?i)could not provide",
+    "(?i)failed to provide",
+    "(?i)not sufficient",
     "(?i)cannot extend",
     "(?i)unable to extend",
     "(?i)failed to resize",
@@ -213,6 +235,76 @@ pub const TRIGGERS: &[&str] = &[
     "(?i)LimitExceeded",
     "(?i)trying to alloc",
     "(?i)tried to alloc",
+    "(?i)n't enough",
+    "(?i)but limit",
+    "(?i)but the limit",
+    "(?i)but have ",
+    "(?i)but there ",
+    "(?i)but avail",
+    "(?i)largest free",
+    "(?i)killed: ",
+    "(?i)killed for ",
+    "(?i) > limit",
+    "OOM: ",
+    "(?i)bad allocation",
+    "(?i)vkAllocateMemory",
+    "(?i)clCreateBuffer",
+    "(?i)clEnqueue",
+    "(?i)swap exhaust",
+    "(?i)llocator_fail",
+    "(?i)llocator fail",
+    "(?i)allocating mem",
+    "(?i)allocate memory",
+    "(?i)memory allocat",
+    "(?i)be allocated",
+    "(?i)not allocate",
+    "(?i)not reserve",
+    "(?i)can't get",
+    "(?i)couldn't get",
+    "(?i)can't malloc",
+    "(?i)couldn't malloc",
+    "(?i)unable to fit",
+    "(?i)unable to find",
+    "(?i)unable to claim",
+    "(?i)free fragment",
+    "(?i)no free block",
+    "(?i)no free chunk",
+    "(?i)no free page",
+    "(?i)no more room",
+    "(?i)no room in",
+    "(?i)no room for",
+    "(?i)no space in",
+    "(?i)no space left in",
+    "(?i)lack of space",
+    "(?i)exhausting",
+    "(?i)exhaustion",
+    "(?i)depleted",
+    "(?i)below minimum",
+    "(?i)below the minimum",
+    "(?i)minimum requirement",
+    "(?i)too big for",
+    "(?i)more memory than",
+    "(?i)mem limit",
+    "(?i)heap limit",
+    "(?i)rss limit",
+    "(?i)ram limit",
+    "(?i)memory cap",
+    "(?i)memory usage exce",
+    "(?i)exceed max",
+    "(?i)exceed its",
+    "(?i)exceed avail",
+    "(?i)_EXCEEDED",
+    "(?i)MEM_FULL",
+    "(?i)MEMORY_FULL",
+    "(?i)overran",
+    "(?i)surpass",
+    "(?i)much memory",
+    "(?i)excessive mem",
+    "(?i)low on memory",
+    "(?i)B of RAM",
+    "(?i)B of memory",
+    "(?i)B of GPU",
+    "(?i)B of VRAM",
     "内存不足",
     "显存不足",
     "内存溢出",
@@ -308,6 +400,9 @@ const NAMES: &[(&str, Option<Resource>)] = {
         ("ExceededMemoryLimit", None),
         ("MEMORY_LIMIT_EXCEEDED", None),
         ("AllocationError", None),
+        ("InsufficientMemory", None),
+        ("INSUFFICIENT_MEMORY", None),
+        ("NotEnoughMemory", None),
         ("AllocFailed", None),
         ("AllocationFailed", None),
     ]
@@ -346,6 +441,7 @@ const SENTENCES: &[(&str, Option<Resource>)] = {
         ("reached memory limit", None),
         ("hit the memory limit", None),
         ("no memory available", None),
+        ("no memory:", None),
         ("cache resources exhausted", Some(Host)),
         ("out of system ram", Some(Host)),
         ("out of ram", Some(Host)),
@@ -375,6 +471,7 @@ const SENTENCES: &[(&str, Option<Resource>)] = {
         ("cuda oom", Some(Gpu)),
         ("gpu oom", Some(Gpu)),
         ("oom error", None),
+        ("bad allocation", None),
         (" oom:", None),
         ("(oom)", None),
         ("[oom]", None),
@@ -455,7 +552,9 @@ const REFUSALS: &[&str] = &[
     "not enough",
     "not have enough",
     "n't have enough",
+    "n't enough",
     "insufficient",
+    "not sufficient",
     "ran out of",
     "run out of",
     "running out of",
@@ -494,6 +593,26 @@ const MISSES: &[&str] = &[
     "cannot create",
     "could not create",
     "unable to create",
+    "could not commit",
+    "cannot commit",
+    "unable to commit",
+    "could not grow",
+    "could not expand",
+    "could not extend",
+    "could not resize",
+    "unable to resize",
+    "cannot resize",
+    "failed to expand",
+    "failed to enlarge",
+    "could not enlarge",
+    "unable to enlarge",
+    "cannot enlarge",
+    "cannot hold",
+    "could not hold",
+    "cannot provide",
+    "unable to provide",
+    "could not provide",
+    "failed to provide",
     "failed to commit",
     "failed to grow",
     "cannot grow",
@@ -568,6 +687,7 @@ const BOUNDS: &[&str] = &[
     "device",
     "total",
     "physical",
+    " ram",
     "failed",
     "fail",
     "quota",
@@ -622,6 +742,12 @@ pub fn spoken(line: &str, lower: &str) -> Option<Spoken> {
     if said.is_some() {
         return said;
     }
+    if let Some((at, end)) = device_code(lower) {
+        return Some(Spoken { at, end, named: true, resource: Some(Resource::Gpu) });
+    }
+    if line.starts_with("OOM: ") {
+        return Some(Spoken { at: 0, end: "OOM:".len(), named: false, resource: None });
+    }
     if let Some((at, end)) = out_of(lower) {
         return Some(Spoken { at, end, named: false, resource: None });
     }
@@ -655,7 +781,7 @@ pub fn spoken(line: &str, lower: &str) -> Option<Spoken> {
     }
     if let Some((at, end)) = find(EXCESSES)
         && matter()
-        && (lower.contains("memory") || lower.contains("vram") || lower.contains("alloc") || lower.contains("buffer"))
+        && ["memory", "vram", "alloc", "buffer", "workspace", "arena", "heap"].iter().any(|word| lower.contains(word))
         && BOUNDS.iter().any(|word| lower.contains(word))
         && (super::roles::has_size(line) || lower.contains("capacity exceeded"))
     {
@@ -694,14 +820,57 @@ pub fn spoken(line: &str, lower: &str) -> Option<Spoken> {
     }
     // `Failed to resize. Requested: 90000, available 65000`: a request above what there is, both printed, in a failure.
     const FAILED: &[&str] = &["failed", "failure", "error", "cannot", "could not", "unable", "too large"];
-    if let Some((at, end)) = find(FAILED)
+    // Uploads, messages and connections are refused as well: only where memory is named.
+    const REFUSED: &[&str] =
+        &["refused", "rejected", "denied", "exceed", "limit reached", "killed", "stopped", "above the"];
+    let named = ["memory", "heap", "vram", " ram", "alloc", "rss "].iter().any(|word| lower.contains(word));
+    if let Some((at, end)) = find(FAILED).or_else(|| find(REFUSED).filter(|_| named)).or_else(|| find(&["exhausted"]))
         && (matter() || super::roles::has_size(line))
         && !["disk", "storage", "file", "space", "swap", "bandwidth"].iter().any(|word| lower.contains(word))
+        // A setting that was refused: `unable to set the memory limit to 12 bytes (usage: 34)`.
+        && !["able to set", "failed to set", "cannot set"].iter().any(|words| lower.contains(words))
         && super::roles::asks_too_much(line)
     {
         return Some(Spoken { at, end, named: false, resource: None });
     }
-    // `resource exhausted` is a quota's word too.
+    // A need above what there is, both printed, of memory: a check before the work begins.
+    const WANTS: &[&str] = &["requir", "request", "need", "want", "minimum"];
+    if ["memory", "vram", " ram", "workspace", "arena", "heap"].iter().any(|word| lower.contains(word))
+        && !lower.contains("disk")
+        && super::roles::asks_too_much(line)
+        && let Some((at, end)) = find(WANTS)
+    {
+        return Some(Spoken { at, end, named: false, resource: None });
+    }
+    let exhausted = resource_exhausted(line, lower, lowered);
+    exhausted
+        .or_else(|| {
+            let (at, end) = clause::code(line)?;
+            Some(Spoken { at, end, named: true, resource: None })
+        })
+        .or_else(|| {
+            let (at, end) = clause::spoken(lower)?;
+            Some(Spoken { at, end, named: false, resource: None })
+        })
+}
+
+/// A device interface's call that failed with the number of its error for memory: `clCreateBuffer failed: -4`,
+/// `vkAllocateMemory: VkResult -2`.
+fn device_code(lower: &str) -> Option<(usize, usize)> {
+    const CALLS: &[(&str, &[&str])] =
+        &[("vkallocatememory", &["-1", "-2"]), ("clcreatebuffer", &["-4", "-6"]), ("clenqueue", &["-4", "-6"])];
+    CALLS.iter().find_map(|(call, codes)| {
+        let at = lower.find(call)?;
+        let behind = lower.get(at..)?;
+        let mut numbers = behind.split(|c: char| !(c.is_ascii_digit() || c == '-'));
+        let coded = numbers.any(|number| codes.contains(&number));
+        let fails = ["fail", "error", "result", "returned", "err "].iter().any(|word| lower.contains(word));
+        (coded && fails).then_some((at, at + call.len()))
+    })
+}
+
+/// `resource exhausted` is a quota's word too.
+fn resource_exhausted(line: &str, lower: &str, lowered: bool) -> Option<Spoken> {
     ["RESOURCE_EXHAUSTED", "ResourceExhausted", "resource exhausted", " OOM "].iter().find_map(|words| {
         let at = if lowered { lower.find(&words.to_ascii_lowercase()) } else { line.find(words) }?;
         let meant =

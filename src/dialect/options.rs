@@ -1,0 +1,100 @@
+//! Sizes that were set when a program was started, and stand in its command: the limit that a heap, a pool or a
+//! container's shared memory ran into.
+
+use super::{Event, Fact, Resource, field};
+use crate::domain::Program;
+use crate::input::Document;
+use crate::units::{self, Base, Locale};
+
+/// Lines before a message in which its command may stand.
+const BEFORE: usize = 200;
+
+/// An option that sets a limit, and what a bare number of it counts.
+struct Setting {
+    option: &'static str,
+    bare: &'static str,
+}
+
+const HEAP: &[Setting] = &[Setting { option: "-Xmx", bare: "B" }];
+const OLD_SPACE: &[Setting] = &[
+    Setting { option: "--max-old-space-size=", bare: "MiB" },
+    Setting { option: "--max_old_space_size=", bare: "MiB" },
+];
+const SHARED: &[Setting] =
+    &[Setting { option: "--shm-size=", bare: "B" }, Setting { option: "--shm-size ", bare: "B" }];
+
+/// Notes the limit that the options around a message set, where the message prints none and they tell one only.
+pub(super) fn complete(document: &Document, position: usize, event: &mut Event) {
+    let settings = match (event.program, event.resource) {
+        (Program::Java, Resource::Host) => HEAP,
+        (Program::Node, Resource::Host) => OLD_SPACE,
+        (_, Resource::Shm) => SHARED,
+        _ => return,
+    };
+    if [Fact::Limit, Fact::Capacity].iter().any(|fact| event.facts.get(*fact).is_some()) {
+        return;
+    }
+    let mut told: Option<units::Figure> = None;
+    for at in field::before(position, BEFORE) {
+        let line = field::text(document, at);
+        if !is_command(line) {
+            continue;
+        }
+        for Setting { option, bare } in settings {
+            let Some((_, value)) = line.split_once(option) else { continue };
+            let value: &str =
+                value.split(|c: char| !(c.is_ascii_alphanumeric() || c == '.')).next().unwrap_or_default();
+            let end = value.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(value.len());
+            let (number, unit) = value.split_at(end);
+            let unit = if unit.is_empty() { bare } else { unit };
+            // `-Xmx4g` sets 4 GiB exactly.
+            let Some(size) = units::size_in(number, unit, Base::Binary, Locale::of(line)) else { continue };
+            let figure =
+                units::Size { half_width: 0, ..size }.at(crate::evidence::Span::line(field::number(document, at)));
+            if told.is_some_and(|known| known.bytes != figure.bytes) {
+                return;
+            }
+            told = told.or(Some(figure));
+        }
+    }
+    told.into_iter().for_each(|figure| event.facts.note(Fact::Limit, figure));
+}
+
+/// True for a line that runs a program, or tells how one was run. Advice has the same options in other words.
+fn is_command(line: &str) -> bool {
+    const RUNS: &[&str] =
+        &["java ", "node ", "docker run ", "podman run ", "Picked up ", "JVM arg", "ommand line", "srun "];
+    const ADVISES: &[&str] =
+        &["...", "try ", "ncrease", "e.g.", "xample", "ecommend", "such as", "instead", "should", " use "];
+    let start = line.trim_start();
+    let prompt = ["$ ", "+ ", "# ", "> "].iter().any(|mark| start.starts_with(mark)) || line.contains("$ ");
+    (prompt || RUNS.iter().any(|word| line.contains(word))) && !ADVISES.iter().any(|word| line.contains(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::dialect::{self, Fact};
+    use crate::input::Document;
+
+    fn limit(log: &str) -> Option<u64> {
+        let events = dialect::events(&Document::from_text("-", log));
+        events.first().and_then(|event| event.facts.get(Fact::Limit)).map(|figure| figure.bytes)
+    }
+
+    #[test]
+    fn the_heap_that_a_command_sets_is_the_limit() {
+        let failed = "Exception in thread \"main\" java.lang.OutOfMemoryError: Java heap space\n\tat a.B.c(B.java:1)\n";
+        assert_eq!(limit(&format!("$ java -Xms1g -Xmx4g -jar grid.jar\n{failed}")), Some(4 << 30));
+        assert_eq!(limit(&format!("$ java -jar grid.jar\n{failed}")), None);
+        assert_eq!(limit(&format!("Try java -Xmx8g, e.g. java -Xmx8g -jar grid.jar\n{failed}")), None, "advice");
+        let node = "FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory\n";
+        assert_eq!(limit(&format!("$ node --max-old-space-size=4096 build.js\n{node}")), Some(4 << 30));
+    }
+
+    #[test]
+    fn two_heaps_of_different_sizes_tell_nothing() {
+        let failed = "java.lang.OutOfMemoryError: Java heap space\n";
+        let log = format!("$ java -Xmx4g -jar a.jar\n$ java -Xmx8g -jar b.jar\n{failed}");
+        assert_eq!(limit(&log), None);
+    }
+}
