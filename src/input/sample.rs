@@ -206,7 +206,7 @@ struct Keeper<'l> {
     samples: Vec<Part>,
     sampled: u64,
     stride: u64,
-    ends_with_line_end: bool,
+    ends_with_line_feed: bool,
 }
 
 impl<'l> Keeper<'l> {
@@ -229,7 +229,7 @@ impl<'l> Keeper<'l> {
             samples: Vec::new(),
             sampled: 0,
             stride: FIRST_STRIDE,
-            ends_with_line_end: false,
+            ends_with_line_feed: false,
         }
     }
 
@@ -269,7 +269,7 @@ impl<'l> Keeper<'l> {
         // Whether a `\r` ends a line shows only in the byte behind it.
         let countable = if eof { buffer.len() } else { buffer.len().saturating_sub(1) };
         self.count_to(buffer, countable);
-        self.ends_with_line_end = buffer.last().is_none_or(|byte| matches!(byte, b'\n' | b'\r'));
+        self.ends_with_line_feed = buffer.last().is_none_or(|byte| *byte == b'\n');
     }
 
     fn count_to(&mut self, buffer: &[u8], to: usize) {
@@ -397,7 +397,7 @@ impl<'l> Keeper<'l> {
     }
 
     fn finish(self, tail: Part, mut draft: Draft<'_>) -> Document {
-        let line_count = self.ends + u64::from(!self.ends_with_line_end);
+        let line_count = self.ends + u64::from(!self.ends_with_line_feed);
         let input_end = tail.start + tail.bytes.len() as u64;
         draft.repairs.insert(Repair::Sampled);
         let mut parts: Vec<Part> = self.head.into_iter().chain(self.early).chain(self.samples).collect();

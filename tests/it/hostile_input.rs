@@ -62,12 +62,13 @@ fn nothing_is_an_empty_document() {
 }
 
 #[test]
-fn every_kind_of_line_end_counts_once() {
+fn every_line_feed_counts_and_no_bare_carriage_return() {
     let document = read_bytes(b"a\r\nb\rc\n\nd");
     assert_eq!(texts(&document), ["a", "b", "c", "", "d"]);
-    assert_eq!(document.line_count, 5);
+    let numbers: Vec<u64> = document.lines.iter().map(|line| line.number).collect();
+    assert_eq!((numbers, document.line_count), (vec![1, 2, 2, 3, 4], 4));
     assert_eq!(document.repairs, [Repair::CarriageReturns]);
-    assert_eq!(read_bytes(b"\r\r\r").line_count, 3);
+    assert_eq!(read_bytes(b"\r\r\r").line_count, 1);
 }
 
 #[test]
