@@ -654,8 +654,8 @@ fn label_before(before: &str) -> Option<(Fact, bool, usize)> {
         {
             Fact::Allocated
         }
-        // `memory pool usage`: what the pool has given away.
-        Fact::Used if last.ends_with(" pool") => Fact::Allocated,
+        // `memory pool usage`, `allocator usage`: a part, which may be held or given away.
+        Fact::Used if ["pool", "allocator"].iter().any(|word| last.ends_with(word)) => return None,
         // `peak usage`
         Fact::Used | Fact::Allocated if ["peak", "highest"].iter().any(|word| last.ends_with(word)) => Fact::Peak,
         // `3 GiB of the available 8 GiB`: all that could be had, and not what is left.
@@ -845,8 +845,14 @@ pub fn figures(line: &str, next: &str, at: Span, cut: bool, refused: Option<usiz
     let said = by_words(line, &places, refused);
     let mut told = Told::default();
     let mut meaning: Option<Base> = None;
+    let lower = line.to_lowercase();
+    let parts = lower.contains("allocated,") && lower.contains(" cached") && !lower.contains("reserved");
     for (place, fact) in places.iter().zip(said) {
-        let Said::Is(fact) = fact else { continue };
+        let Said::Is(mut fact) = fact else { continue };
+        // `15 GiB (10 GiB allocated, 5 GiB cached)`: beside what is allocated, what is not.
+        if fact == Fact::Reserved && parts {
+            fact = Fact::ReservedUnallocated;
+        }
         if place.doubtful {
             told.unreadable.push(fact);
             continue;
@@ -1314,6 +1320,9 @@ mod tests {
                 vec![(Requested, 5 * G), (Free, G)]
             }),
             ("failed, current usage: 1 GiB, peak usage: 5 GiB", vec![(Fact::Peak, 5 * G), (Used, G)]),
+            ("pool usage: 8 GiB (5 GiB allocated, 1 GiB cached)", {
+                vec![(Allocated, 5 * G), (Fact::ReservedUnallocated, G)]
+            }),
             ("estimate 5 GiB, free 1 GiB", vec![(Free, G), (Fact::Needed, 5 * G)]),
             ("(worker pid=4124) total/free memory: 8589934592/1073741824", vec![(Capacity, 8 * G), (Free, G)]),
             ("2026-11-22T17:56:26.4957761Z allocated 5368709120 Memory used 1073741824", {
