@@ -40,6 +40,7 @@ mod record;
 mod rewrap;
 pub mod runtimes;
 pub mod rust_gpu;
+mod said;
 pub mod schedulers;
 pub mod services;
 mod shells;

@@ -31,8 +31,7 @@ pub const FIX: Fix = Fix {
 };
 
 fn advise(case: &Case) -> Advice {
-    let shared = case.incident.event.message.split_once("shares ").map(|(_, rest)| rest);
-    if shared.is_some_and(|rest| !rest.starts_with('0') && rest.contains("with arguments")) {
+    if case.incident.event.of_donated_arguments() {
         return Advice::Withheld(text!(en: "outputs lie over the inputs already", zh: "输出已经复用输入的内存"));
     }
     let facts = &case.incident.event.facts;

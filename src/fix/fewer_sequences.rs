@@ -53,7 +53,7 @@ fn advise(case: &Case) -> Advice {
         // Sampling and captured graphs grow with the sequences alone.
         .when("by-sequences", case.sign(Sign::SamplerWarmup) || case.sign(Sign::GraphCapture))
         // The engine's own words: a batch that is prefilled found too few tokens free.
-        .when("prefill", case.incident.event.message.to_ascii_lowercase().contains("prefill out of memory"))
+        .when("prefill", case.incident.event.of_a_prefill())
         .frees_unknown(text!(
             en: "needs the engine's activation peak, which its profiling line prints",
             zh: "需要引擎 profiling 打印的激活峰值"

@@ -53,7 +53,7 @@ fn advise(case: &Case) -> Advice {
     if case.attention_is_fused() && !plain {
         return Advice::Withheld(text!(en: "the fused operation is the one that ran", zh: "运行的就是融合算子"));
     }
-    let quadratic = case.clue(Clue::Quadratic);
+    let quadratic = case.clue(Clue::Quadratic) || case.multiplies_queries() && Need::LargeRequest.met(case);
     let eager = set.as_deref().is_some_and(|name| name.contains("eager"));
     if !(quadratic || eager || plain || case.language_model() || case.diffusion()) {
         return Advice::Silent;

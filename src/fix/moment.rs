@@ -3,7 +3,7 @@
 //! way it leans.
 
 use super::case::Case;
-use crate::dialect::Sign;
+use crate::dialect::{Event, Sign};
 use crate::domain::{Program, Trainer};
 use crate::incident::context::{Clue, Frame, Phase};
 use crate::text;
@@ -187,8 +187,7 @@ impl<'a> Case<'a> {
 
     /// True where the message itself tells of weights that are being loaded.
     pub(super) fn says_loading(&self) -> bool {
-        let messages = std::iter::once(&self.incident.event).chain(&self.incident.followers);
-        messages.into_iter().any(|event| event.message.contains("Loading checkpoint shards"))
+        std::iter::once(&self.incident.event).chain(&self.incident.followers).any(Event::of_loading)
     }
 
     /// True for a library that grows trees on a table of features.
@@ -224,6 +223,12 @@ impl<'a> Case<'a> {
             ATTENTION.iter().any(|word| text.contains(word))
         };
         self.innermost().take(3).any(speaks) || self.context.user_frame().is_some_and(speaks)
+    }
+
+    /// True where the failing line multiplies queries by keys.
+    pub fn multiplies_queries(&self) -> bool {
+        let last = self.context.frames.last().and_then(|frame| frame.code.as_deref()).unwrap_or_default();
+        ["q @ k", "k.transpose", "keys.transpose"].iter().any(|words| last.contains(words))
     }
 
     /// True where the fused operation is the one that ran.

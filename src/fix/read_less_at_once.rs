@@ -100,14 +100,12 @@ const GUESS: f64 = 0.6;
 
 /// The half-width type of the one that the message names.
 fn narrower(case: &Case) -> Option<&'static str> {
-    let message = &case.incident.event.message;
-    let wide = [
-        ("float64", "float32"),
-        ("complex128", "complex64"),
-        ("int64", "int32"),
-        ("data type object", "a numeric type"),
-    ];
-    wide.into_iter().find(|(wide, _)| message.contains(wide)).map(|(_, narrow)| narrow)
+    case.incident.event.wide_type().map(|wide| match wide {
+        "float64" => "float32",
+        "complex128" => "complex64",
+        "int64" => "int32",
+        _ => "a numeric type",
+    })
 }
 
 fn advise(case: &Case) -> Advice {

@@ -18,7 +18,7 @@ pub const FIX: Fix = Fix {
     helps: Work::ALL,
     needs: &[Need::Gpu],
     applies: |case| {
-        let pool = case.incident.event.message.contains("pool")
+        let pool = case.incident.event.of_a_pool()
             || case.context.frames.iter().any(|frame| frame.code.as_deref().is_some_and(|code| code.contains("pool")));
         pool || case.sign(Sign::PoolCreation) || case.confidence(CauseId::Preallocation) >= 0.3
     },

@@ -127,7 +127,7 @@ fn advise(case: &Case) -> Advice {
         return on_host(case);
     }
     // An array that a compiled program keeps as a constant is as large, whatever the batch.
-    if case.incident.event.message.contains("new constant") {
+    if case.incident.event.of_a_constant() {
         return Advice::Silent;
     }
     if let Some(why) = case.activations_gone() {

@@ -1,0 +1,43 @@
+//! What a message says in words beside its figures and signs. Causes and fixes judge by these: they read no text.
+
+use super::Event;
+
+/// Types of twice the width that an array often needs, as messages name them.
+const WIDE: [&str; 4] = ["float64", "complex128", "int64", "data type object"];
+
+impl Event {
+    fn says(&self, words: &str) -> bool {
+        self.message.contains(words)
+    }
+
+    /// True where XLA was to keep an array as a constant of the program.
+    pub(crate) fn of_a_constant(&self) -> bool {
+        self.says("new constant")
+    }
+
+    /// True where XLA's report shows outputs that lie over the arguments: `shares 2.0G with arguments`.
+    pub(crate) fn of_donated_arguments(&self) -> bool {
+        let shared = self.message.split_once("shares ").map(|(_, rest)| rest);
+        shared.is_some_and(|rest| !rest.starts_with('0') && rest.contains("with arguments"))
+    }
+
+    /// True where an engine found too few tokens free for a batch that it was to prefill.
+    pub(crate) fn of_a_prefill(&self) -> bool {
+        self.message.to_ascii_lowercase().contains("prefill out of memory")
+    }
+
+    /// True where the message names a pool.
+    pub(crate) fn of_a_pool(&self) -> bool {
+        self.says("pool")
+    }
+
+    /// True where a bar of loading stands in the message.
+    pub(crate) fn of_loading(&self) -> bool {
+        self.says("Loading checkpoint shards")
+    }
+
+    /// The wide type of an array that the message names.
+    pub(crate) fn wide_type(&self) -> Option<&'static str> {
+        WIDE.into_iter().find(|wide| self.says(wide))
+    }
+}
