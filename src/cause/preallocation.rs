@@ -1,7 +1,9 @@
 //! A framework took (almost) the whole device up front.
 
+use super::nature::warms_up_before_its_pool;
 use super::reading::pool_off;
 use super::{Cause, CauseId};
+use crate::dialect::Sign;
 use crate::domain::program::DeviceUse;
 use crate::incident::Incident;
 use crate::text;
@@ -44,6 +46,14 @@ fn refute(incident: &Incident) -> Text {
             zh: "设置 `{setting}` 运行一次：若照样失败，则与预占内存池无关。"
         );
     }
+    // Before the pool is sized a smaller share leaves the warm-up no more.
+    if incident.event.has(Sign::EngineWarmup) && warms_up_before_its_pool(incident) {
+        return text!(
+            en: "Start once with half of the largest batch that the settings allow: if it fails with the same figures, \
+                 the warm-up is not what filled the device.",
+            zh: "把设置允许的最大批次减半启动一次：若以同样的数字失败，则占满设备的不是预热。"
+        );
+    }
     match incident.event.program.device_use() {
         DeviceUse::SizedPool { share } | DeviceUse::PoolOfFree { share } => text!(
             en: "Start once with `{share}` lowered by 0.05: if the same step fails with as little free as before, the \
@@ -62,8 +72,8 @@ fn refute(incident: &Incident) -> Text {
 mod tests {
     use super::super::trial::{FULL_CARD, confidence, event, first, settled, torch};
     use super::*;
+    use crate::dialect::Fact;
     use crate::dialect::Resource;
-    use crate::dialect::{Fact, Sign};
     use crate::domain::Program;
     use crate::evidence::{Known, Span};
     use crate::incident::context::Trainer;

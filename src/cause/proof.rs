@@ -82,6 +82,7 @@ pub(crate) fn proof(incident: &Incident) -> Option<Proof> {
     let by = |cause, (mechanism, reading): (&'static Mechanism, Reading)| {
         let mut evidence = Evidence::new(mechanism.id, DECIDES, reading.text);
         (evidence.lines, evidence.entry) = (reading.lines, reading.entry);
+        evidence.lines.sort_unstable();
         Some(Proof { cause, evidence })
     };
     let at = |id: &str, levels: &[&str]| level(id).filter(|(_, reading)| levels.contains(&reading.level));

@@ -1356,6 +1356,8 @@ pub fn verdict(diagnosis: &Diagnosis) -> Text {
     let shown = |fact: Fact| event.facts.get(fact).map(|figure| Bytes(figure.bytes));
     if let Some(asked) = shown(Fact::Requested).or(shown(Fact::Needed)) {
         part(text!(en: "{asked} asked for", zh: "申请 {asked}"));
+    } else if let Some(wanted) = shown(Fact::Desired) {
+        part(text!(en: "{wanted} wanted at start", zh: "启动时要占 {wanted}"));
     }
     if let Some(there) = what_there_was(event) {
         part(there);

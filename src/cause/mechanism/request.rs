@@ -50,7 +50,9 @@ pub const SHARE: Mechanism = Mechanism {
                 )
             }
         };
-        Some(Reading::new(level, text).at(place(&incident.event, Fact::Requested)))
+        let reading = Reading::new(level, text).at(place(&incident.event, Fact::Requested));
+        // The size of a pool is told as that.
+        Some(if super::pool::is_requested(incident) { reading.untold() } else { reading })
     },
 };
 

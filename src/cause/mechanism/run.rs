@@ -238,13 +238,14 @@ pub const ROUNDS: Mechanism = Mechanism {
         let (rounds, at) = incident.event.facts.numbers.get(&Number::RoundsBefore)?;
         let level = if *rounds >= 10.0 { "many" } else { "few" };
         let rounds = *rounds as u64;
+        let times = if rounds == 1 { "once".to_string() } else { format!("{rounds} times") };
         Some(
             Reading::new(
                 level,
                 text!(
-                    en: "the same work had been done {rounds} times before in this process: earlier models or buffers \
-                         are still held",
-                    zh: "同样的工作在该进程中此前已完成 {rounds} 次：先前的模型或缓冲区仍未释放"
+                    en: "the same work had been done {times} before in this process: earlier models or buffers may \
+                         still be held",
+                    zh: "同样的工作在该进程中此前已完成 {rounds} 次：先前的模型或缓冲区可能仍未释放"
                 ),
             )
             .at(*at),
