@@ -3,6 +3,7 @@
 
 use super::Knob;
 use super::cures::Table;
+use super::moment::path;
 use super::need::Need;
 use super::work::{self, Work};
 use crate::account::Ledger;
@@ -370,7 +371,8 @@ impl<'a> Case<'a> {
         self.context.precision.value()
     }
 
-    /// Version of torch as (major, minor): the one printed, else the newest that the message's wording allows.
+    /// Version of torch as (major, minor): the one printed, else the newest that the message's wording and the frames
+    /// allow.
     pub fn torch_version(&self) -> Option<(u16, u16)> {
         if let Some(version) = self.context.torch_version.get() {
             let mut parts = version.split(|c: char| !c.is_ascii_digit()).filter_map(|part| part.parse().ok());
@@ -378,7 +380,9 @@ impl<'a> Case<'a> {
                 return Some((major, minor));
             }
         }
-        self.incident.event.versions.filter(|_| self.pytorch()).and_then(|versions| versions.to)
+        let of_the_wording = self.incident.event.versions.filter(|_| self.pytorch()).and_then(|versions| versions.to);
+        let of_the_frames = self.context.frames.iter().filter_map(|frame| newest_torch(&path(frame))).min();
+        of_the_wording.into_iter().chain(of_the_frames).min()
     }
 
     /// The program that was killed, by the name that whoever reports the kill gives it.
@@ -700,4 +704,23 @@ impl Case<'_> {
             zh: "日志没有给出可训练参数量；用 sum(p.numel() for p in model.parameters() if p.requires_grad) 可得"
         )
     }
+}
+
+/// The newest torch that has the file of a frame: the last release for the Python of its path (by the wheels on PyPI),
+/// and `torch/tensor.py`, which is `_tensor.py` since 1.9.
+fn newest_torch(file: &str) -> Option<(u16, u16)> {
+    const PYTHONS: [(&str, (u16, u16)); 6] = [
+        ("python2.7", (1, 4)),
+        ("python3.5", (1, 5)),
+        ("python3.6", (1, 10)),
+        ("python3.7", (1, 13)),
+        ("python3.8", (2, 4)),
+        ("python3.9", (2, 8)),
+    ];
+    if !file.contains("-packages/torch/") {
+        return None;
+    }
+    let python = PYTHONS.iter().find(|(python, _)| file.split('/').any(|folder| folder == *python));
+    let renamed = file.ends_with("/torch/tensor.py").then_some((1, 8));
+    python.map(|(_, newest)| *newest).into_iter().chain(renamed).min()
 }

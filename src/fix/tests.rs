@@ -569,3 +569,17 @@ fn the_first_three_hold_a_change_for_the_leading_cause() {
         assert_eq!(spoken(&plan.offers[..plan.offers.len().min(FIRST)]), spoken(&plan.offers), "{leading}");
     }
 }
+
+#[test]
+fn no_line_is_newer_than_the_python_of_the_frames_allows() {
+    let newest = |file: &str| {
+        let context = Context { frames: vec![frame(file, "backward", "loss.backward()")], ..Context::default() };
+        let incident = incident(Program::Pytorch, Resource::Gpu, &[], context);
+        super::case::Case::new(&incident, &[]).torch_version()
+    };
+    assert_eq!(newest("/usr/local/lib/python2.7/dist-packages/torch/utils/data/dataloader.py"), Some((1, 4)));
+    assert_eq!(newest("/opt/env/lib/python3.7/site-packages/torch/tensor.py"), Some((1, 8)));
+    assert_eq!(newest("C:\\env\\python3.8\\site-packages\\torch\\_tensor.py"), Some((2, 4)));
+    assert_eq!(newest("/opt/env/lib/python3.7/site-packages/timm/models.py"), None);
+    assert_eq!(newest("/opt/env/lib/python3.13/site-packages/torch/_tensor.py"), None);
+}

@@ -207,7 +207,7 @@ mod tests {
         let text = anstream::adapter::strip_str(&frame(&watched(), style(true))).to_string();
         for want in [
             "process 7, 2 with its children, watched for 1 min 19 s",
-            "of 1024.00 MiB (93 %)",
+            "of 1.00 GiB (93 %)",
             "memory of GPU 0",
             "waits for memory 25 % of the time",
             "process 99, none of this job, holds 19.00 GiB",
