@@ -110,7 +110,7 @@ impl<'a> Case<'a> {
             && !self.constructs()
             && !self.starts()
             // A handle of cuBLAS or cuDNN is made in the midst of a pass, when it is first needed.
-            && !(self.sign(Sign::ContextCreation) && !self.sign(Sign::ForeignLibrary))
+            && (!self.sign(Sign::ContextCreation) || self.sign(Sign::ForeignLibrary))
     }
 
     /// True where the layers of a model are being made or copied: no data has been read yet.
