@@ -192,6 +192,14 @@ impl<'a> Case<'a> {
         std::iter::once(&self.incident.event).chain(&self.incident.followers).any(Event::of_loading)
     }
 
+    /// True inside a call of a library that switches gradients off by itself.
+    pub fn decorated(&self) -> bool {
+        self.context.frames.iter().any(|frame| {
+            let file = path(frame);
+            file.contains("/transformers/generation/") || file.contains("/diffusers/pipelines/")
+        })
+    }
+
     /// True for a library that grows trees on a table of features.
     pub fn grows_trees(&self) -> bool {
         matches!(self.program(), Program::Xgboost | Program::LightGbm | Program::Catboost)
