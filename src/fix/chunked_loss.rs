@@ -43,8 +43,8 @@ pub const FIX: Fix = Fix {
     advise,
 };
 
-/// Types of models that Liger patches, and its first release that does (the table `MODEL_TYPE_TO_APPLY_LIGER_FN` of each
-/// of its releases, up to 0.8).
+/// Types of models that Liger patches, and its first release that does (the table `MODEL_TYPE_TO_APPLY_LIGER_FN` of
+/// each of its releases, up to 0.8).
 const LIGER: &[(&str, &[&str])] = &[
     ("0.1", &["gemma", "llama", "mistral", "mixtral"]),
     ("0.2", &["gemma2", "qwen2", "phi3"]),

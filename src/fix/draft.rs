@@ -225,7 +225,7 @@ fn unspelled(target: Target, line: Text) -> Text {
         return line;
     }
     let name = |line: &str| {
-        let (option, value) = line.trim_start_matches('-').split_once(' ').unwrap_or((line, ""));
+        let (option, value) = line.trim_start_matches('-').split_once(' ').unwrap_or((line, "True"));
         format!("{}={}", option.trim_start_matches('-').replace('-', "_"), value.replace(" --", ", --"))
     };
     let plain = Text::new(name(&line.en), name(&line.zh));

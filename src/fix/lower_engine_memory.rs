@@ -28,7 +28,7 @@ pub const FIX: Fix = Fix {
         line(Target::Vllm, "--gpu-memory-utilization {tried}"),
         line(Target::Sglang, "--mem-fraction-static {tried}"),
         line(Target::Tgi, "--cuda-memory-fraction {tried}"),
-        line(Target::Lmdeploy, "--cache-max-entry-count 0.5"),
+        line(Target::Lmdeploy, "--cache-max-entry-count {tried}"),
         line(Target::TensorRtLlm, "kv_cache_config: {free_gpu_memory_fraction: {tried}}"),
     ],
     fixtures: &["engines/turbomind", "sglang/serving"],
@@ -80,11 +80,21 @@ fn advise(case: &Case) -> Advice {
         BESIDE_A_TRAINER
     } else if cache_of_free {
         0.7
+    } else if engine == Program::Lmdeploy {
+        0.5
     } else {
         USUAL_LOW
     });
-    let before = budget.share.or(case.incident.event.facts.number(Number::MemFractionStatic));
-    let gain = before.zip(budget.total).filter(|(before, _)| *before > tried).map(|(before, total)| {
+    let facts = &case.incident.event.facts;
+    let of_device = budget.share.or(facts.number(Number::MemFractionStatic));
+    let of_what_is_free = [Number::CacheMaxEntryCount, Number::FreeGpuMemoryFraction];
+    let before = of_device.or_else(|| of_what_is_free.iter().find_map(|number| facts.number(*number)));
+    // A first try lies below what is set.
+    let tried = match before {
+        Some(before) if computed.is_none() && before > 0.0 && before <= tried => (before * 80.0).floor() / 100.0,
+        _ => tried,
+    };
+    let gain = of_device.zip(budget.total).filter(|(before, _)| *before > tried).map(|(before, total)| {
         let shown = show(total as i128);
         (
             Interval::exactly(((before - tried) * total) as u64),

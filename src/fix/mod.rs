@@ -386,6 +386,7 @@ impl Fix {
                 | Class::Optimizer
                 | Class::Model
                 | Class::Sharding
+                | Class::Offload
         );
         of_size && case.on_gpu() && case.confidence(CauseId::LeakGrowth) >= GROWTH && !is_for(self, CauseId::LeakGrowth)
     }

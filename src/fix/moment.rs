@@ -105,10 +105,12 @@ impl<'a> Case<'a> {
 
     /// True where a pass over data may be under way, as far as the failing moment tells.
     pub fn in_a_pass(&self) -> bool {
-        // A handle of cuBLAS or cuDNN is made in the midst of a pass, when it is first needed.
-        let context = self.sign(Sign::ContextCreation) && !self.sign(Sign::ForeignLibrary);
-        let before_or_after = self.loading() || self.constructs() || self.starts() || context;
-        self.activations_gone().is_none() && !before_or_after
+        self.activations_gone().is_none()
+            && !self.loading()
+            && !self.constructs()
+            && !self.starts()
+            // A handle of cuBLAS or cuDNN is made in the midst of a pass, when it is first needed.
+            && (!self.sign(Sign::ContextCreation) || self.sign(Sign::ForeignLibrary))
     }
 
     /// True where the layers of a model are being made or copied: no data has been read yet.
@@ -188,6 +190,14 @@ impl<'a> Case<'a> {
     /// True where the message itself tells of weights that are being loaded.
     pub(super) fn says_loading(&self) -> bool {
         std::iter::once(&self.incident.event).chain(&self.incident.followers).any(Event::of_loading)
+    }
+
+    /// True inside a call of a library that switches gradients off by itself.
+    pub fn decorated(&self) -> bool {
+        self.context.frames.iter().any(|frame| {
+            let file = path(frame);
+            file.contains("/transformers/generation/") || file.contains("/diffusers/pipelines/")
+        })
     }
 
     /// True for a library that grows trees on a table of features.

@@ -40,6 +40,12 @@ fn advise(case: &Case) -> Advice {
     if case.clue(Clue::NoGradVisible) {
         return Advice::Withheld(text!(en: "it runs without gradients already", zh: "已经在无梯度模式下运行"));
     }
+    if case.decorated() {
+        return Advice::Withheld(text!(
+            en: "the library's own call switches gradients off",
+            zh: "库自身的调用已经关闭梯度"
+        ));
+    }
     let weight = if case.evaluating() || case.phase() == Some(Phase::Inference) { 1.0 } else { 0.8 };
     Draft::new(case, &FIX)
         .weight(weight)

@@ -17,7 +17,11 @@ pub const FIX: Fix = Fix {
     },
     helps: Work::ALL,
     needs: &[Need::Gpu, Need::Running],
-    applies: |case| case.program().preallocates() && case.accelerator() != Accelerator::Tpu,
+    applies: |case| {
+        // A larger pool of JAX leaves less for the library that the driver refused.
+        let beside = case.sign(Sign::ForeignLibrary) && case.program() == Program::Jax;
+        case.program().preallocates() && case.accelerator() != Accelerator::Tpu && !beside
+    },
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
     knobs: &[
         line(Target::TensorFlow, "export TF_GPU_ALLOCATOR=cuda_malloc_async")

@@ -17,8 +17,8 @@ pub const FIX: Fix = Fix {
                  beside the framework's pool, whose own figures do not count it. Most have a setting for the size of \
                  their pools, streams or buffers; a process or device of their own keeps the rest apart. A context \
                  with its libraries takes 0.2 to 1 GiB and stays.",
-            zh: "同一进程中的解码器、渲染器、模拟器或第二个框架直接向驱动申请显存，不在框架的内存池内，框架自己的数字也不\
-                 计入。多数库可以设置其内存池、流或缓冲的大小；单独的进程或设备可把它们隔开。上下文及其库占 0.2 到 1 \
+            zh: "同一进程中的解码器、渲染器、模拟器或第二个框架直接向驱动申请显存，不在框架的内存池内，框架自己的数字也\
+                 不计入。多数库可以设置其内存池、流或缓冲的大小；单独的进程或设备可把它们隔开。上下文及其库占 0.2 到 1 \
                  GiB，无法避免。"
         )
     },

@@ -36,7 +36,7 @@ pub const FIX: Fix = Fix {
         line(Target::Julia, "ENV[\"JULIA_CUDA_HARD_MEMORY_LIMIT\"] = \"95%\"")
             .note("before using CUDA", "在 using CUDA 之前")
             .unless("host"),
-        line(Target::TensorFlow, "TF_CUDA_HOST_MEM_LIMIT_IN_MB=65536").when("host"),
+        line(Target::TensorFlow, "TF_CUDA_HOST_MEM_LIMIT_IN_MB={pinned}").when("host"),
         line(Target::DaskCuda, "LocalCUDACluster(rmm_pool_size=<below the card's memory>, device_memory_limit=0.8)")
             .unless("host"),
         line(Target::OnnxRuntime, "gpu_mem_limit=<bytes>, arena_extend_strategy=\"kSameAsRequested\"").unless("host"),
@@ -73,6 +73,8 @@ fn advise(case: &Case) -> Advice {
         .when("monitored", case.program() == Program::Ray)
         .when("custom", case.sign(Sign::CustomAllocator))
         .was(set)
+        // Twice what it is: 64 GiB unless set.
+        .fill("pinned", case.capacity().map_or(i128::from(64 * GIB), |limit| limit.middle()) / i128::from(MIB) * 2)
         .frees_unknown(text!(en: "frees nothing: it raises the limit", zh: "不释放内存：它提高上限"))
         .because(join(
             text!(en: "the program stops at a limit of its own", zh: "程序停在了自己设定的上限"),

@@ -7,7 +7,12 @@ use super::replayed::{self, Replayed};
 pub const FIX: Fix = Fix {
     id: "shape-bucketing",
     class: Class::Shapes,
-    title: || text!(en: "Few sizes: round shapes, or let the allocator round", zh: "减少尺寸种类：归并形状，或由分配器取整"),
+    title: || {
+        text!(
+            en: "Few sizes: round shapes, or let the allocator round",
+            zh: "减少尺寸种类：归并形状，或由分配器取整"
+        )
+    },
     doc: || {
         text!(
             en: "Every new shape needs blocks of new sizes; the old ones stay cached. Pad lengths to multiples (64, \

@@ -560,6 +560,33 @@ fn a_checkpoint_goes_to_the_cpu_only_where_one_is_read() {
 }
 
 #[test]
+fn the_librarys_own_call_that_generates_keeps_no_graph() {
+    let offers = |file: &str| {
+        let frames = vec![
+            frame("/home/a/score.py", "main", "scores = model.generate(ids)"),
+            frame(file, "forward", "logits = self.lm_head(hidden)"),
+        ];
+        let context = Context { phase: seen(Phase::Inference), frames, ..Context::default() };
+        offered(&planned(&incident(Program::Pytorch, Resource::Gpu, FULL, context)), "no-grad-in-eval").is_some()
+    };
+    assert!(offers("/home/a/model.py"));
+    assert!(!offers("/env/site-packages/transformers/generation/utils.py"));
+}
+
+#[test]
+fn the_first_share_to_try_lies_below_the_one_in_force() {
+    let tried = |share: Option<f64>| {
+        let mut incident = incident(Program::Lmdeploy, Resource::Gpu, &[], Context::default());
+        let numbers = &mut incident.event.facts.numbers;
+        numbers.extend(share.map(|share| (Number::CacheMaxEntryCount, (share, Span::line(1)))));
+        first_line_of(&planned(&incident), "lower-engine-memory")
+    };
+    assert_eq!(tried(None), "--cache-max-entry-count 0.50");
+    assert_eq!(tried(Some(0.8)), "--cache-max-entry-count 0.50");
+    assert_eq!(tried(Some(0.2)), "--cache-max-entry-count 0.16");
+}
+
+#[test]
 fn the_first_three_hold_a_change_for_the_leading_cause() {
     for incident in synthetic() {
         let findings = cause::rank(&incident);
