@@ -28,7 +28,10 @@ pub fn frame(timeline: &Timeline, style: Style) -> String {
     let now: Vec<&Process> = alive(timeline);
     let (pid, count, lasted) = (timeline.header.pid, now.len(), time(timeline.lasted));
     let command = timeline.header.command.join(" ");
-    let head = text!(en: "process {pid}, {count} with its children, watched for {lasted}", zh: "进程 {pid}，连同子进程共 {count} 个，已观察 {lasted}");
+    let head = text!(
+        en: "process {pid}, {count} with its children, watched for {lasted}",
+        zh: "进程 {pid}，连同子进程共 {count} 个，已观察 {lasted}"
+    );
     screen.line(&[run(Tone::Strong, say(&head)), run(Tone::Faint, format!("  {command}"))]);
     let mut table = Table::new(&[Column::Left, Column::Right, Column::Left, Column::Left]);
     for (quantity, curve) in &timeline.curves {
