@@ -91,6 +91,7 @@ Register-ArgumentCompleter -Native -CommandName 'oomdoc' -ScriptBlock {
             [CompletionResult]::new('--top', '--top', [CompletionResultType]::ParameterName, 'Holders to list')
             [CompletionResult]::new('--conf', '--conf', [CompletionResultType]::ParameterName, 'Allocator settings to try in place of the usual ones; may be repeated')
             [CompletionResult]::new('--capacity', '--capacity', [CompletionResultType]::ParameterName, 'Size of the device')
+            [CompletionResult]::new('--fraction', '--fraction', [CompletionResultType]::ParameterName, 'Share of the device that the program lets itself have (set_per_process_memory_fraction), 0 to 1')
             [CompletionResult]::new('--batch-scale', '--batch-scale', [CompletionResultType]::ParameterName, 'Which batch fits the device; BATCH is that of the recording')
             [CompletionResult]::new('--torch', '--torch', [CompletionResultType]::ParameterName, 'PyTorch version to replay as [default: the newest that writes such a snapshot]')
             [CompletionResult]::new('--lang', '--lang', [CompletionResultType]::ParameterName, 'Language of the report; auto asks LC_ALL, LC_MESSAGES and LANG')

@@ -787,7 +787,7 @@ _oomdoc() {
             return 0
             ;;
         oomdoc__subcmd__replay)
-            opts="-f -v -h --format --json --device --top --verbose --no-what-if --conf --capacity --batch-scale --torch --lang --color --width --height --redact --help"
+            opts="-f -v -h --format --json --device --top --verbose --no-what-if --conf --capacity --fraction --batch-scale --torch --lang --color --width --height --redact --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -814,6 +814,10 @@ _oomdoc() {
                     return 0
                     ;;
                 --capacity)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --fraction)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

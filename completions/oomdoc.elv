@@ -85,6 +85,7 @@ set edit:completion:arg-completer[oomdoc] = {|@words|
             cand --top 'Holders to list'
             cand --conf 'Allocator settings to try in place of the usual ones; may be repeated'
             cand --capacity 'Size of the device'
+            cand --fraction 'Share of the device that the program lets itself have (set_per_process_memory_fraction), 0 to 1'
             cand --batch-scale 'Which batch fits the device; BATCH is that of the recording'
             cand --torch 'PyTorch version to replay as [default: the newest that writes such a snapshot]'
             cand --lang 'Language of the report; auto asks LC_ALL, LC_MESSAGES and LANG'

@@ -103,6 +103,7 @@ complete -c oomdoc -n "__fish_oomdoc_using_subcommand replay" -l device -d 'Only
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand replay" -l top -d 'Holders to list' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand replay" -l conf -d 'Allocator settings to try in place of the usual ones; may be repeated' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand replay" -l capacity -d 'Size of the device' -r
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand replay" -l fraction -d 'Share of the device that the program lets itself have (set_per_process_memory_fraction), 0 to 1' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand replay" -l batch-scale -d 'Which batch fits the device; BATCH is that of the recording' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand replay" -l torch -d 'PyTorch version to replay as [default: the newest that writes such a snapshot]' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand replay" -l lang -d 'Language of the report; auto asks LC_ALL, LC_MESSAGES and LANG' -r -f -a "auto\t''

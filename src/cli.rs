@@ -116,6 +116,8 @@ pub struct WhatIfOptions {
     pub confs: Vec<String>,
     /// Bytes of the device, where they cannot be told or another device is asked about.
     pub capacity: Option<u64>,
+    /// Share of it that the program lets itself have.
+    pub fraction: Option<f64>,
     /// PyTorch version to replay as, in place of the one that wrote the snapshot.
     pub torch: Option<String>,
     /// Which batch fits is asked, with that of the recording where it is given.
@@ -722,6 +724,9 @@ struct ReplayArgs {
     /// Size of the device
     #[arg(long, value_name = "SIZE", value_parser = size)]
     capacity: Option<u64>,
+    /// Share of the device that the program lets itself have (set_per_process_memory_fraction), 0 to 1
+    #[arg(long, value_name = "SHARE", value_parser = share, requires = "capacity")]
+    fraction: Option<f64>,
     /// Which batch fits the device; BATCH is that of the recording
     #[arg(long, value_name = "BATCH", num_args = 0..=1, require_equals = true)]
     #[arg(value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
@@ -910,7 +915,7 @@ impl From<SimulateArgs> for SimulateOptions {
   oomdoc probe --reproduce oom.pickle   was it fragmentation? with --allow-fill tried on the GPU
   docker run -v /:/host:ro … oomdoc probe --root /host
 
-Exit codes: 0 readings were taken, 1 a verdict of --fail-on was found, 2 bad usage or unreadable input,
+Exit codes: 0 readings were taken, 1 a verdict of --fail-on was found, 2 bad usage or unreadable input, \
 3 there is no GPU or driver to read, 4 refused: the GPU is in use, and the CUDA part was asked for.")]
 struct ProbeArgs {
     /// GPUs to show, as nvidia-smi counts: 3 or 0,2 or a UUID, or all
@@ -1030,8 +1035,8 @@ fn gpu_names(text: &str) -> Result<GpuNames, String> {
 
 fn interval(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
-        Ok(seconds) if (0.1..=86_400.0).contains(&seconds) => Ok(seconds),
-        _ => Err("must be between 0.1 and 86400 seconds".into()),
+        Ok(seconds) if (0.01..=86_400.0).contains(&seconds) => Ok(seconds),
+        _ => Err("must be between 0.01 and 86400 seconds".into()),
     }
 }
 
@@ -1072,13 +1077,13 @@ impl From<ProbeArgs> for ProbeOptions {
   oomdoc rehearse --like 4090 --model config.json --precision bf16 --lora 16 --seq 2048 --find-batch
   oomdoc rehearse --like list
 
-No GPU and no CUDA libraries are needed, only the program's own PyTorch. Kernels do not compute: memory is real, values
-are not. Where the program's memory depends on values, the answer says so.
+No GPU and no CUDA libraries are needed, only the program's own PyTorch. Kernels do not compute: memory is real, \
+values are not. Where the program's memory depends on values, the answer says so.
 
-What is run is your command itself, with all that it does on the processor: it reads your data and runs your code.
-It works on a private view of the files: what it writes, renames or removes is dropped at the end and listed. It has no
-network, no credentials and none of a job's variables (RANK, MASTER_ADDR, SLURM_*); hubs and loggers are told that they
-are offline.
+What is run is your command itself, with all that it does on the processor: it reads your data and runs your code. \
+It works on a private view of the files: what it writes, renames or removes is dropped at the end and listed. It has \
+no network, no credentials and none of a job's variables (RANK, MASTER_ADDR, SLURM_*); hubs and loggers are told that \
+they are offline.
 --allow-writes, --allow-network and --env NAME give each back.
 Exit codes: 0 fits with the headroom asked for, 1 does not, 2 bad usage, 3 cannot tell, 130 interrupted.")]
 struct RehearseArgs {
@@ -1369,6 +1374,7 @@ impl From<ReplayArgs> for ReplayOptions {
                 wanted: !args.no_what_if,
                 confs: args.conf,
                 capacity: args.capacity,
+                fraction: args.fraction,
                 torch: args.torch,
                 batch: args.batch_scale,
             },
@@ -1579,6 +1585,20 @@ fn parameters(text: &str) -> Result<f64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A sentence that is broken by hand is broken again, and raggedly, on a terminal that is narrower.
+    #[test]
+    fn the_terminal_breaks_the_sentences_of_the_help() {
+        let mut commands = vec![command()];
+        while let Some(command) = commands.pop() {
+            let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            let lines: Vec<&str> = help.lines().collect();
+            let whole = |line: &str| line.ends_with(['.', ':']) || line.starts_with(' ') || line.is_empty();
+            let broken = lines.iter().zip(lines.iter().skip(1)).find(|(line, next)| !whole(line) && !next.is_empty());
+            assert_eq!(broken, None, "{}", command.get_name());
+            commands.extend(command.get_subcommands().cloned());
+        }
+    }
 
     #[test]
     fn the_grammar_is_sound() {

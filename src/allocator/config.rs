@@ -401,6 +401,11 @@ pub fn option(key: &str) -> Option<&'static OptionRule> {
 }
 
 impl Config {
+    /// The same, sizes rounded as by the other.
+    pub(crate) fn with_rounding_of(&self, other: &Config) -> Config {
+        Config { roundup_divisions: other.roundup_divisions, rounds_up: other.rounds_up, ..self.clone() }
+    }
+
     /// Reads a whole setting.
     ///
     /// # Errors

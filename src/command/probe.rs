@@ -365,11 +365,14 @@ fn watch(options: &ProbeOptions, every: Duration) -> anyhow::Result<u8> {
             ProbeFormat::Json | ProbeFormat::Jsonl => to_json_line(&report::json::document(&findings, style.lang)),
             ProbeFormat::Prometheus => report::prometheus::render(&findings),
             _ if in_place => {
-                let table = report::watch::table(&findings, style);
-                // Up to the table's first line, and everything below is cleared.
-                let up = if height > 0 { format!("\x1b[{height}A\x1b[J") } else { String::new() };
-                height = table.lines().count();
-                up + &table
+                let screen = report::watch::screen(&findings, started_at(), style);
+                // Up to the first line of before, and everything below is cleared.
+                if height > 0 {
+                    let mut stdout = std::io::stdout().lock();
+                    write!(stdout, "\x1b[{height}A\x1b[J")?;
+                }
+                height = screen.lines().count();
+                screen
             }
             _ => report::watch::line(&findings, started_at(), style.lang),
         };

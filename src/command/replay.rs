@@ -149,7 +149,7 @@ fn analyse(snapshot: &Snapshot, source: &Source, bytes: u64, options: &ReplayOpt
     }
     let wanted = |ordinal: u32| options.device.is_none_or(|only| only == ordinal);
     let asked = &options.what_if;
-    let wishes = Wishes { confs: asked.confs.clone(), capacity: asked.capacity, batch: None };
+    let wishes = Wishes { confs: asked.confs.clone(), capacity: asked.capacity, fraction: asked.fraction, batch: None };
     let (mut devices, mut diagnoses) = (Vec::new(), Vec::new());
     for device in snapshot.devices.iter().filter(|device| wanted(device.ordinal)) {
         let mut analysis = analysis::device(snapshot, device, &mut sites, rules);
@@ -231,7 +231,7 @@ pub(super) fn simulate(
             (analysis.what_if, analysis.what_if_base) = (swept.tried, swept.base);
             join::settle_would_fit(analysis);
             if let Some(batch) = wishes.batch {
-                analysis.batch_scale = Some(what_if::batch_scale(analysis, &program, sites, wishes.capacity, batch));
+                analysis.batch_scale = Some(what_if::batch_scale(analysis, &program, sites, wishes, batch));
             }
         }
         Err(why) => {

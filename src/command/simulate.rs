@@ -85,7 +85,7 @@ pub fn run(options: &SimulateOptions) -> anyhow::Result<u8> {
         SimulateFormat::Trace => {}
         SimulateFormat::Summary => {
             let summary = Summary {
-                expandable: in_expandable_segments(&trace, &setup, &outcome),
+                expandable: in_expandable_segments(&trace, &setup, &outcome, refused),
                 outcome: &outcome,
                 refusals: &refusals,
                 refused,
@@ -127,15 +127,23 @@ fn recorded(options: &SimulateOptions) -> anyhow::Result<Trace> {
         .map_err(|refusal| anyhow!("{source}, GPU {index}: {}", refusal.in_lang(lang)))
 }
 
-/// The peak of reserved memory with expandable segments, where the run had none and reserved more than it needed.
-fn in_expandable_segments(trace: &Trace, setup: &Setup, outcome: &ReplayOutcome) -> Option<u64> {
+/// What comes of it with expandable segments, where the run had none and reserved more than it needed or failed.
+fn in_expandable_segments(
+    trace: &Trace,
+    setup: &Setup,
+    outcome: &ReplayOutcome,
+    refused: u64,
+) -> Option<simulation::Expandable> {
     let peaks = &outcome.stats;
     let spare = peaks.reserved_bytes.all.peak > peaks.allocated_bytes.all.peak;
-    if setup.config.expandable_segments || outcome.segments.is_none() || !spare {
+    if setup.config.expandable_segments || outcome.segments.is_none() || !spare && refused == 0 {
         return None;
     }
     let mut other = setup.clone();
     other.config.expandable_segments = true;
     let outcome = run_silently(trace, &other).ok()?;
-    u64::try_from(outcome.stats.reserved_bytes.all.peak).ok()
+    Some(simulation::Expandable {
+        reserved: u64::try_from(outcome.stats.reserved_bytes.all.peak).ok()?,
+        refused: outcome.stats.num_ooms,
+    })
 }

@@ -6,9 +6,6 @@ use crate::units::{Interval, MIB};
 /// process holds outside its framework beyond the upper end is something else than its context.
 pub const USUAL: Interval = Interval { low: (200 * MIB) as i128, high: (600 * MIB) as i128 };
 
-/// A round figure of the upper half of [`USUAL`], for sums that need one number.
-pub const ROUND: u64 = 512 * MIB;
-
 /// No context takes less once something has been allocated, on small boards and with old drivers neither.
 pub const LEAST: u64 = 64 * MIB;
 

@@ -9,6 +9,7 @@ mod nvidia_smi_log;
 pub mod nvml;
 pub mod platform;
 pub mod products;
+pub mod sensors;
 pub mod trial;
 pub mod twin;
 pub mod verdict;
@@ -91,6 +92,7 @@ pub struct Gpu {
     pub throttling: Reading<Vec<Throttle>>,
     /// Percent of the last sampling period in which a kernel ran.
     pub utilization: Reading<u32>,
+    pub sensors: sensors::Sensors,
     /// Streaming multiprocessors.
     pub multiprocessors: Reading<u32>,
     /// Free memory as CUDA offers it, its own context counted as free; a limit may make it smaller than the driver's
@@ -161,6 +163,8 @@ pub struct GpuProcess {
     /// The host's number, also where a container numbers its processes differently.
     pub pid: u32,
     pub bytes: Reading<u64>,
+    /// Percent of the last second in which a kernel of it ran.
+    pub busy: Reading<u32>,
     pub kind: Kind,
     /// The GPU instance of a divided GPU.
     pub instance: Option<u32>,

@@ -1,6 +1,7 @@
 //! GPUs from the output of `nvidia-smi`: its CSV form, which the probe asks for where the library cannot be loaded, and
 //! what people save: CSV, the table, the log of `nvidia-smi -q`.
 
+use super::sensors::{self, Sensors};
 use super::{Driver, Gpu, GpuProcess, Kind, Memory, nvidia_smi_log};
 use crate::input::gpu_tables::Tables;
 use crate::input::smi;
@@ -8,8 +9,10 @@ use crate::reading::{Reading, Unavailable, unavailable};
 use crate::text::Text;
 use crate::units::{Bytes, MIB};
 
-/// The columns asked for; all are known since R450 but the reserved memory, which is asked for first and then left out.
+/// The columns asked for, ever fewer; all of the last are known since R450.
 pub const COLUMNS: &[&str] = &[
+    "index,uuid,name,pci.bus_id,driver_version,memory.total,memory.used,memory.free,memory.reserved,utilization.gpu,\
+     utilization.memory,temperature.gpu,fan.speed,power.draw,enforced.power.limit,clocks.sm,clocks.max.sm,clocks.mem",
     "index,uuid,name,pci.bus_id,driver_version,memory.total,memory.used,memory.free,memory.reserved",
     "index,uuid,name,pci.bus_id,driver_version,memory.total,memory.used,memory.free",
 ];
@@ -52,6 +55,7 @@ impl Gpu {
             numa_node: Err(reason.clone()),
             throttling: Err(reason.clone()),
             utilization: Err(reason.clone()),
+            sensors: Sensors::unread(reason),
             multiprocessors: Err(reason.clone()),
             cuda_free: Err(reason.clone()),
         }
@@ -87,6 +91,14 @@ pub fn csv(text: &str, columns: &str) -> Told {
                 None => unavailable(format!("{value} is no size"), format!("{value} 不是大小")),
             }
         };
+        // Figures with or without a unit behind them, in parts of it.
+        let number = |name: &str, parts: u32, most: u32| -> Reading<u32> {
+            let value = cell(name)?;
+            match value.split_whitespace().next().and_then(|figure| figure.trim_end_matches('%').parse::<f64>().ok()) {
+                Some(figure) if figure >= 0.0 => sensors::possible((figure * f64::from(parts)).round() as u32, most),
+                _ => unavailable(format!("{value} is no number"), format!("{value} 不是数字")),
+            }
+        };
         let Some(index) =
             cell("index").ok().and_then(|value| value.parse().ok()).or_else(|| u32::try_from(told.gpus.len()).ok())
         else {
@@ -99,6 +111,20 @@ pub fn csv(text: &str, columns: &str) -> Told {
         gpu.memory =
             figures(size("memory.total"), size("memory.used"), size("memory.free"), size("memory.reserved").ok());
         gpu.processes = Err(absent("processes"));
+        gpu.utilization = number("utilization.gpu", 1, 100);
+        gpu.sensors = Sensors {
+            temperature: number("temperature.gpu", 1, sensors::HOTTEST),
+            fan: number("fan.speed", 1, sensors::FASTEST_FAN),
+            power: number("power.draw", 1000, sensors::MOST_POWER),
+            power_limit: number("enforced.power.limit", 1000, sensors::MOST_POWER)
+                .or_else(|_| number("power.limit", 1000, sensors::MOST_POWER)),
+            clock: number("clocks.sm", 1, sensors::FASTEST)
+                .or_else(|_| number("clocks.current.sm", 1, sensors::FASTEST)),
+            clock_most: number("clocks.max.sm", 1, sensors::FASTEST),
+            memory_clock: number("clocks.mem", 1, sensors::FASTEST)
+                .or_else(|_| number("clocks.current.memory", 1, sensors::FASTEST)),
+            memory_busy: number("utilization.memory", 1, 100),
+        };
         if let Ok(version) = cell("driver_version") {
             told.driver.version = Ok(version.to_string());
         }
@@ -148,6 +174,7 @@ pub(super) fn process(pid: u32, bytes: Reading<u64>, name: Option<String>) -> Gp
     GpuProcess {
         pid,
         bytes,
+        busy: unavailable("not looked up", "未查询"),
         kind: Kind::Unknown,
         instance: None,
         process: unavailable("not looked up", "未查询"),

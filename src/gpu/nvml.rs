@@ -8,6 +8,7 @@
 #![allow(unsafe_code, reason = "NVML is a C library")]
 
 use super::platform::Degraded;
+use super::sensors::{FASTEST, FASTEST_FAN, HOTTEST, MOST_POWER, Sensors, possible};
 use super::*;
 use crate::reading::{Unavailable as Unread, unavailable};
 use nvml_wrapper::error::NvmlError;
@@ -25,6 +26,8 @@ const NOT_AVAILABLE: u64 = u64::MAX;
 const MOST_GPUS: u32 = 256;
 const MOST_PROCESSES: usize = 1 << 14;
 const MOST_INSTANCES: u32 = 64;
+/// Microseconds that samples of processes may be old.
+const SAMPLED: u64 = 1_000_000;
 
 /// What a call returned where it did not succeed (`nvmlReturn_t`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -220,7 +223,8 @@ impl Library {
             numa_node: number("nvmlDeviceGetNumaNodeId", &|value| ask!(self, nvmlDeviceGetNumaNodeId(gpu, value)))
                 .and_then(|node| if node < 4096 { Ok(node) } else { unknown("nvmlDeviceGetNumaNodeId", node) }),
             throttling: self.throttling(gpu),
-            utilization: self.utilization(gpu),
+            utilization: self.rates(gpu).and_then(|rates| possible(rates.gpu, 100)),
+            sensors: self.sensors(gpu),
             multiprocessors: self.multiprocessors(gpu),
             cuda_free: unavailable("not asked", "未读取"),
         }
@@ -305,6 +309,16 @@ impl Library {
                     None => out.push(process(&row, kind)),
                 }
             }
+        }
+        let samples = self.busy(gpu);
+        for process in &mut out {
+            process.busy = match &samples {
+                Err(reason) => Err(reason.clone()),
+                Ok(samples) => match samples.iter().find(|sample| sample.pid == process.pid) {
+                    Some(sample) => possible(sample.smUtil, 100),
+                    None => unavailable("the driver has no sample of it", "驱动没有该进程的采样"),
+                },
+            };
         }
         Ok(out)
     }
@@ -422,11 +436,56 @@ impl Library {
         Ok(bits.iter().filter(|(bit, _)| reasons & bit != 0).map(|(_, reason)| *reason).collect())
     }
 
-    fn utilization(&self, gpu: raw::nvmlDevice_t) -> Reading<u32> {
+    fn rates(&self, gpu: raw::nvmlDevice_t) -> Reading<raw::nvmlUtilization_t> {
         let mut rates = raw::nvmlUtilization_t { gpu: 0, memory: 0 };
         ask!(self, nvmlDeviceGetUtilizationRates(gpu, &mut rates))
-            .map_err(|fault| fault.of("nvmlDeviceGetUtilizationRates"))?;
-        if rates.gpu <= 100 { Ok(rates.gpu) } else { unknown("nvmlDeviceGetUtilizationRates", rates.gpu) }
+            .map(|()| rates)
+            .map_err(|fault| fault.of("nvmlDeviceGetUtilizationRates"))
+    }
+
+    fn sensors(&self, gpu: raw::nvmlDevice_t) -> Sensors {
+        let number = |call: &str, most: u32, read: &dyn Fn(&mut c_uint) -> Result<(), Fault>| -> Reading<u32> {
+            let mut value = 0;
+            read(&mut value).map_err(|fault| fault.of(call))?;
+            possible(value, most)
+        };
+        let (chip, cores, memory) = (0, raw::nvmlClockType_enum_NVML_CLOCK_SM, raw::nvmlClockType_enum_NVML_CLOCK_MEM);
+        Sensors {
+            temperature: number("nvmlDeviceGetTemperature", HOTTEST, &|value| {
+                ask!(self, nvmlDeviceGetTemperature(gpu, chip, value))
+            }),
+            fan: number("nvmlDeviceGetFanSpeed", FASTEST_FAN, &|value| ask!(self, nvmlDeviceGetFanSpeed(gpu, value))),
+            power: number("nvmlDeviceGetPowerUsage", MOST_POWER, &|value| {
+                ask!(self, nvmlDeviceGetPowerUsage(gpu, value))
+            }),
+            power_limit: number("nvmlDeviceGetEnforcedPowerLimit", MOST_POWER, &|value| {
+                ask!(self, nvmlDeviceGetEnforcedPowerLimit(gpu, value))
+            }),
+            clock: number("nvmlDeviceGetClockInfo", FASTEST, &|value| {
+                ask!(self, nvmlDeviceGetClockInfo(gpu, cores, value))
+            }),
+            clock_most: number("nvmlDeviceGetMaxClockInfo", FASTEST, &|value| {
+                ask!(self, nvmlDeviceGetMaxClockInfo(gpu, cores, value))
+            }),
+            memory_clock: number("nvmlDeviceGetClockInfo", FASTEST, &|value| {
+                ask!(self, nvmlDeviceGetClockInfo(gpu, memory, value))
+            }),
+            memory_busy: self.rates(gpu).and_then(|rates| possible(rates.memory, 100)),
+        }
+    }
+
+    /// How busy each process kept the GPU in the last second: the newest sample of each.
+    fn busy(&self, gpu: raw::nvmlDevice_t) -> Reading<Vec<raw::nvmlProcessUtilizationSample_t>> {
+        let empty =
+            raw::nvmlProcessUtilizationSample_t { pid: 0, timeStamp: 0, smUtil: 0, memUtil: 0, encUtil: 0, decUtil: 0 };
+        // Microseconds since 1970, as the driver counts.
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default().as_micros();
+        let since = u64::try_from(now).unwrap_or(u64::MAX).saturating_sub(SAMPLED);
+        let mut samples =
+            grown(empty, |count, rows| ask!(self, nvmlDeviceGetProcessUtilization(gpu, rows, count, since)))
+                .map_err(|fault| fault.of("nvmlDeviceGetProcessUtilization"))?;
+        samples.sort_by_key(|sample| std::cmp::Reverse(sample.timeStamp));
+        Ok(samples)
     }
 
     /// Cores divided by the cores that a multiprocessor of this generation has.
@@ -541,6 +600,7 @@ fn process(row: &raw::nvmlProcessInfo_t, kind: Kind) -> GpuProcess {
     GpuProcess {
         pid: row.pid,
         bytes,
+        busy: unavailable("not looked up", "未查询"),
         kind,
         instance: instance(row),
         process: unavailable("not looked up", "未查询"),

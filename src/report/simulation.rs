@@ -146,8 +146,17 @@ pub struct Summary<'a> {
     /// Settings that deserve a word.
     pub remarks: &'a [Remark],
     pub capacity: u64,
-    /// Peak of reserved memory with expandable segments, where that was tried.
-    pub expandable: Option<u64>,
+    /// What came of it with expandable segments, where that was tried.
+    pub expandable: Option<Expandable>,
+}
+
+/// The same requests with expandable segments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Expandable {
+    /// Peak of reserved memory.
+    pub reserved: u64,
+    /// Requests that failed.
+    pub refused: u64,
 }
 
 /// Reserved memory beyond this share of the allocated peak is told as fragmentation.
@@ -162,6 +171,25 @@ fn fragments(summary: &Summary<'_>) -> Option<Text> {
     if allocated.0 == 0 {
         return None;
     }
+    let refused = stats.num_ooms;
+    if refused > 0 {
+        // What was allocated at most counts the served requests alone, so that peaks tell nothing.
+        return summary.expandable.map(|expandable| {
+            let still = expandable.refused;
+            if still < refused {
+                crate::text!(
+                    en: "It fragments: of {refused} failed requests {still} fail with expandable_segments:True.",
+                    zh: "有碎片化：失败的 {refused} 个请求中，使用 expandable_segments:True 后仍有 {still} 个失败。"
+                )
+            } else {
+                crate::text!(
+                    en: "No fragmentation that expandable segments cure: with expandable_segments:True as many fail \
+                         ({still}).",
+                    zh: "不是可扩展段能消除的碎片化：使用 expandable_segments:True 时同样有 {still} 个请求失败。"
+                )
+            }
+        });
+    }
     let spare = reserved.0.saturating_sub(allocated.0) as f64 / allocated.0 as f64;
     if spare <= SPARE {
         return Some(crate::text!(
@@ -170,7 +198,7 @@ fn fragments(summary: &Summary<'_>) -> Option<Text> {
         ));
     }
     let spare = percent(spare);
-    Some(match summary.expandable.map(Bytes) {
+    Some(match summary.expandable.map(|expandable| Bytes(expandable.reserved)) {
         Some(less) if less.0 < reserved.0 => crate::text!(
             en: "It fragments: {reserved} are reserved at most for {allocated} allocated at most, {spare} more; \
                  expandable_segments:True reserves {less}.",

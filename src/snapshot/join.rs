@@ -266,14 +266,14 @@ pub fn verdict(entry: &WhatIf, failed: Option<u32>) -> Verdict {
     match &entry.outcome {
         VariationOutcome::Refused(why) => Verdict::Refused(why.clone()),
         VariationOutcome::GivenUp => Verdict::Unclear,
-        VariationOutcome::Ran { peak_reserved, oom, served, .. } => {
+        VariationOutcome::Ran { peak_reserved: peak, oom, served, .. } => {
             let beyond = match (oom, failed) {
                 (Some((event, _)), Some(failed)) => *event != NONE && *event > failed,
                 _ => false,
             };
             match (served, oom) {
-                (Some(true), _) => Verdict::Serves { peak_reserved: *peak_reserved, to_the_end: true },
-                (_, Some(_)) if beyond => Verdict::Serves { peak_reserved: *peak_reserved, to_the_end: false },
+                (Some(true), _) => Verdict::Serves { peak_reserved: *peak, to_the_end: true },
+                (_, Some(_)) if beyond => Verdict::Serves { peak_reserved: *peak, to_the_end: false },
                 (Some(false), Some((_, bytes))) => Verdict::Fails { bytes: *bytes },
                 _ => Verdict::Unclear,
             }

@@ -63,6 +63,11 @@ impl RecordedDevice {
         }
     }
 
+    /// One of which CUDA says that it has `total` bytes, of which shares are reckoned.
+    pub fn of_total(budget: u64, total: u64) -> RecordedDevice {
+        RecordedDevice { total, ..RecordedDevice::new(budget) }
+    }
+
     /// Marks a range as taken; false when a part of it is already.
     fn take(&mut self, address: u64, size: u64) -> bool {
         let end = address.saturating_add(size);

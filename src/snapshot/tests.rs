@@ -36,10 +36,10 @@ fn put_through(snapshot: &Snapshot) -> String {
             found.fidelity = Some(predict::fidelity(device, &mut found.history, rules, &program));
             found.budget = Some(program.budget);
             let confs = vec!["expandable_segments:True".into(), String::new()];
-            let wishes = Wishes { confs, capacity: Some(1 << 33), batch: None };
+            let wishes = Wishes { confs, capacity: Some(1 << 33), fraction: Some(0.5), batch: None };
             let swept = what_if::sweep(&found, &program, "", &mut sites, &wishes, &|_| {});
             (found.what_if, found.what_if_base) = (swept.tried, swept.base);
-            let scale = what_if::batch_scale(&found, &program, &mut sites, Some(1 << 33), Some(3));
+            let scale = what_if::batch_scale(&found, &program, &mut sites, &wishes, Some(3));
             found.batch_scale = Some(scale);
         }
         found.layers = analysis::layers(&found, &mut sites, 5);

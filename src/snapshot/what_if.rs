@@ -15,7 +15,7 @@ use crate::domain::named_variants;
 use crate::gpu::context_size;
 use crate::text::Text;
 use rayon::prelude::*;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::time::{Duration, Instant};
 
 /// The setting that joins free pages.
@@ -30,6 +30,8 @@ const USUAL: [&str; 5] = [
 ];
 /// One simulation takes no longer.
 const PATIENCE: Duration = Duration::from_secs(20);
+/// Limits that are tried below the most that the device can have had.
+const BETWEEN: u64 = 4;
 /// Requests between two looks at the clock.
 const CLOCK: usize = 4096;
 
@@ -55,10 +57,12 @@ named_variants! {
 pub enum VariationOutcome {
     /// All requests were served, or one failed.
     Ran {
-        /// With the least that the device can have had.
+        /// To be expected.
         peak_reserved: u64,
-        /// With the most; a larger device lets the allocator keep more.
-        peak_reserved_at_most: u64,
+        /// Surely not less, and not more (`u64::MAX` where that can't be said): the same as the expected where nothing
+        /// is open, such as the limit of the device, or how memory from before the recording would have lain.
+        least_reserved: u64,
+        most_reserved: u64,
         /// Most bytes of blocks in use.
         peak_active: u64,
         /// The entry whose request failed, and its bytes.
@@ -99,6 +103,8 @@ pub struct Wishes {
     /// Empty: the usual ones.
     pub confs: Vec<String>,
     pub capacity: Option<u64>,
+    /// The share of it that the program lets itself have.
+    pub fraction: Option<f64>,
     /// Which batch fits, with that of the recording where it is known.
     pub batch: Option<Option<u64>>,
 }
@@ -126,12 +132,15 @@ pub struct Base {
     pub packed_anew: bool,
 }
 
+#[derive(Clone)]
 struct Variation {
     change: Change,
     conf: String,
     torch: Version,
     config: Result<Config, Text>,
     budget: (u64, Option<u64>),
+    /// The most that the program lets itself have (`set_per_process_memory_fraction`), where it does.
+    own_limit: Option<u64>,
     /// New size of each allocation where it differs; 0 when it is not made.
     sizes: Option<Vec<u64>>,
     /// Factor on a failed request, as numerator and denominator.
@@ -155,6 +164,7 @@ pub fn sweep(
         torch: program.version,
         config: Ok(program.config.clone()),
         budget: (program.budget.low, program.budget.high),
+        own_limit: None,
         sizes: None,
         failed: (1, 1),
         skip_failed: Vec::new(),
@@ -182,8 +192,9 @@ pub fn sweep(
         variations.push(Variation { torch: Version::NEWEST, config, ..base(Change::Torch) });
     }
     if let Some(capacity) = wishes.capacity {
-        let budget = capacity.saturating_sub(context_size::ROUND);
-        let budget = (budget, Some(budget));
+        let own_limit = wishes.fraction.map(|fraction| (fraction * capacity as f64) as u64);
+        let budget = left_of(capacity, wishes.fraction);
+        let budget = (budget.0, Some(budget.1));
         // Settings that were asked about, on the device that was asked about.
         let together: Vec<Variation> = variations
             .iter()
@@ -192,10 +203,11 @@ pub fn sweep(
                 conf: asked.conf.clone(),
                 config: asked.config.clone(),
                 budget,
+                own_limit,
                 ..base(Change::Capacity(capacity))
             })
             .collect();
-        variations.push(Variation { budget, ..base(Change::Capacity(capacity)) });
+        variations.push(Variation { budget, own_limit, ..base(Change::Capacity(capacity)) });
         variations.extend(together);
     }
     if wishes.confs.is_empty() {
@@ -216,13 +228,14 @@ pub fn sweep(
         packed_anew: ran.peak_reserved != recorded.reserved,
     });
     let baseline = compared.reserved;
+    let doubt = Doubt::of(analysis);
     let tried = variations
         .par_iter()
         .enumerate()
         .map(|(i, variation)| {
             let outcome = match &variation.config {
                 Err(why) => VariationOutcome::Refused(why.clone()),
-                Ok(_) => outcome(history, program, variation),
+                Ok(_) => outcome(history, program, variation, doubt),
             };
             let saves = match &outcome {
                 // What was reserved before a request failed is no peak of the whole program.
@@ -242,6 +255,14 @@ pub fn sweep(
         })
         .collect();
     Sweep { base: Some(compared), tried }
+}
+
+/// What a device leaves to the allocator, least and most: how much its CUDA context takes is not known. A program that
+/// lets itself have a share of it has no more.
+fn left_of(capacity: u64, fraction: Option<f64>) -> (u64, u64) {
+    let own = fraction.map_or(u64::MAX, |fraction| (fraction * capacity as f64) as u64);
+    let left = |context: i128| capacity.saturating_sub(u64::try_from(context).unwrap_or(0)).min(own);
+    (left(context_size::USUAL.high), left(context_size::USUAL.low))
 }
 
 /// The same program with less to hold.
@@ -313,9 +334,10 @@ pub fn batch_scale(
     analysis: &DeviceAnalysis,
     program: &Program,
     sites: &mut Sites<'_>,
-    capacity: Option<u64>,
+    wishes: &Wishes,
     batch: Option<u64>,
 ) -> BatchScale {
+    let capacity = wishes.capacity;
     let history = &analysis.history;
     let kinds: Vec<(Category, Certainty)> =
         history.allocations.iter().map(|allocation| super::holders::kind_of(sites, allocation)).collect();
@@ -359,10 +381,7 @@ pub fn batch_scale(
     let grows = (live(Growing::Surely), live(Growing::Perhaps));
     let complete = analysis.ooms.is_empty();
     let budget = match capacity {
-        Some(capacity) => {
-            let budget = capacity.saturating_sub(context_size::ROUND);
-            Some((budget, budget))
-        }
+        Some(capacity) => Some(left_of(capacity, wishes.fraction)),
         None => program.budget.high.map(|high| (program.budget.low, high)),
     };
     let fits = match budget {
@@ -435,6 +454,7 @@ fn largest(
             torch: program.version,
             config: Ok(program.config.clone()),
             budget: (budget, Some(budget)),
+            own_limit: None,
             sizes: Some(sizes.collect()),
             failed: if grown(growths.failed) { (times, parts) } else { (1, 1) },
             skip_failed: Vec::new(),
@@ -461,34 +481,174 @@ fn largest(
     Some(low)
 }
 
-fn outcome(history: &History, program: &Program, variation: &Variation) -> VariationOutcome {
-    let (low, high) = variation.budget;
-    let generous = high.unwrap_or(u64::MAX).min(1 << 44).max(low);
-    let Some(most) = run(history, program, variation, generous) else { return VariationOutcome::GivenUp };
-    let exact = high.is_none() || high == Some(low);
-    // Served with the most that the device can have had: surely only if with the least too, and what is kept in the
-    // cache then lies between both.
-    let least = match most.oom {
-        None if !exact && (most.peak_reserved > low || most.retries > 0) => {
-            run(history, program, variation, low).filter(|ran| ran.oom.is_none()).map(Some)
-        }
-        _ => Some(None),
-    };
-    let served = match (&most.oom, &least) {
-        (Some(_), _) => Some(false),
-        (None, Some(_)) => Some(true),
-        (None, None) => None,
-    };
-    let of_least = least.flatten();
-    let shown = of_least.as_ref().unwrap_or(&most);
-    VariationOutcome::Ran {
-        peak_reserved: shown.peak_reserved.min(most.peak_reserved),
-        peak_reserved_at_most: shown.peak_reserved.max(most.peak_reserved),
-        peak_active: shown.peak_active,
-        oom: most.oom,
-        served,
-        retries: shown.retries,
+fn outcome(history: &History, program: &Program, variation: &Variation, doubt: Doubt) -> VariationOutcome {
+    if as_recorded(history, program, variation) {
+        let reserved = history.peak_reserved.0;
+        return VariationOutcome::Ran {
+            peak_reserved: reserved,
+            least_reserved: reserved,
+            most_reserved: reserved,
+            peak_active: doubt.recorded_active,
+            oom: None,
+            served: Some(true),
+            retries: 0,
+        };
     }
+    let (low, high) = variation.budget;
+    let generous = high.unwrap_or(1 << 44).max(low);
+    let Some(most) = run(history, program, variation, generous) else { return VariationOutcome::GivenUp };
+    if let Some(collected) = collected(history, program, variation, &most, doubt) {
+        return collected;
+    }
+    let open = doubt.of_device(&variation.change);
+    let served = |all: bool| if all && open { None } else { Some(all) };
+    let served_all = served(true);
+    let low = low.saturating_sub(doubt.stuck);
+    // What never came to a limit goes the same way under every larger one.
+    let at_any_limit = most.oom.is_none() && most.retries == 0 && most.peak_reserved <= low;
+    if high.is_none_or(|high| high == low) || at_any_limit {
+        let (mut least_reserved, most_reserved) = doubt.around(most.peak_reserved, most.peak_active);
+        if high.is_none() && !at_any_limit {
+            // Where the device has as much; with less the cache is given back before.
+            least_reserved = most.peak_active;
+        }
+        return VariationOutcome::Ran {
+            peak_reserved: most.peak_reserved,
+            least_reserved,
+            most_reserved: most_reserved.min(high.unwrap_or(u64::MAX)),
+            peak_active: most.peak_active,
+            oom: most.oom,
+            served: served(most.oom.is_none()),
+            retries: most.retries,
+        };
+    }
+    let limits = (0..BETWEEN).map(|part| low + (generous - low) / BETWEEN * part);
+    let mut all: Vec<Ran> = limits.filter_map(|limit| run(history, program, variation, limit)).collect();
+    if (all.len() as u64) < BETWEEN {
+        return VariationOutcome::GivenUp;
+    }
+    // Where the cache is given back, and so what is reserved at most, changes with the limit, up and down: sure are
+    // only the ends, what is in use and what there is.
+    let most_reserved = match most.retries {
+        0 => doubt.around(most.peak_reserved, 0).1.min(generous),
+        _ => generous,
+    };
+    let oom = most.oom;
+    all.push(most);
+    let served: Vec<&Ran> = all.iter().filter(|ran| ran.oom.is_none()).collect();
+    let of = if served.is_empty() { all.iter().collect() } else { served.clone() };
+    let Some(expected) = of.get(of.len() / 2) else { return VariationOutcome::GivenUp };
+    VariationOutcome::Ran {
+        peak_reserved: expected.peak_reserved,
+        least_reserved: of.iter().map(|ran| ran.peak_active).min().unwrap_or(0),
+        most_reserved,
+        peak_active: expected.peak_active,
+        oom: oom.or(all.iter().find_map(|ran| ran.oom)),
+        served: match served.len() {
+            0 => Some(false),
+            all_of if all_of == all.len() => served_all,
+            _ => None,
+        },
+        retries: expected.retries,
+    }
+}
+
+/// What a recording leaves open of any run of its requests.
+#[derive(Debug, Clone, Copy, Default)]
+struct Doubt {
+    /// Bytes that the allocator held and that were not in use when the recording began: how they lay would have been
+    /// another under other settings, which the recording does not tell.
+    idle: u64,
+    /// Of these, those between blocks in use, which cannot be given back.
+    stuck: u64,
+    /// The simulator did not foresee the segments of the record: something is not in it, such as the pools of segments
+    /// that came and went.
+    astray: bool,
+    /// Most bytes in use in the record.
+    recorded_active: u64,
+}
+
+impl Doubt {
+    fn of(analysis: &DeviceAnalysis) -> Doubt {
+        let history = &analysis.history;
+        let mut live: BTreeMap<u64, u64> = BTreeMap::new();
+        for allocation in history.allocations.iter().filter(|allocation| allocation.born == NONE) {
+            live.insert(allocation.address, allocation.size);
+        }
+        let mut doubt = Doubt {
+            astray: analysis.fidelity.as_ref().is_some_and(|fidelity| fidelity.same_size != fidelity.segments),
+            recorded_active: analysis.peak_active.map_or(0, |(bytes, _)| bytes),
+            ..Doubt::default()
+        };
+        for range in &history.initial {
+            let used = live.range(range.address..range.address.saturating_add(range.size));
+            let used = used.fold(0u64, |sum, (_, bytes)| sum.saturating_add(*bytes));
+            let idle = range.size.saturating_sub(used);
+            doubt.idle = doubt.idle.saturating_add(idle);
+            doubt.stuck = doubt.stuck.saturating_add(if used > 0 { idle } else { 0 });
+        }
+        doubt
+    }
+
+    /// True of another device where something came before the recording: what it would have done with that is not
+    /// known.
+    fn of_device(self, change: &Change) -> bool {
+        self.idle > 0 && matches!(change, Change::Capacity(_))
+    }
+
+    /// Least and most that may be reserved where a run reserves so much, and has so much in use.
+    fn around(self, reserved: u64, active: u64) -> (u64, u64) {
+        // What the allocator had got before the recording began may have been more than ever after.
+        if self.astray || self.idle > 0 { (active, u64::MAX) } else { (reserved, reserved) }
+    }
+}
+
+/// True where nothing goes differently than in the record: settings that differ in the rounding of sizes alone, and
+/// round none of the requests differently.
+fn as_recorded(history: &History, program: &Program, variation: &Variation) -> bool {
+    let Ok(config) = &variation.config else { return false };
+    let plain = variation.change == Change::Settings && variation.torch == program.version && variation.sizes.is_none();
+    if !plain || config.with_rounding_of(&program.config) != program.config {
+        return false;
+    }
+    let (theirs, ours) =
+        (predict::rounding(&program.config, program.version), predict::rounding(config, program.version));
+    let failed = program.requests.iter().any(|request| matches!(request, RecordedRequest::Failed { .. }));
+    !failed && history.allocations.iter().all(|made| theirs(made.requested) == ours(made.requested))
+}
+
+/// With a threshold of garbage collection: PyTorch collects only where the program limits itself by
+/// `set_per_process_memory_fraction`, which a recording does not tell. The range of what it would come to, from the
+/// least limit that the record admits to one at which nothing is collected.
+fn collected(
+    history: &History,
+    program: &Program,
+    variation: &Variation,
+    most: &Ran,
+    doubt: Doubt,
+) -> Option<VariationOutcome> {
+    let threshold = variation.config.as_ref().ok()?.garbage_collection_threshold?;
+    let known = variation.own_limit.is_some() || program.config.garbage_collection_threshold.is_some();
+    if known || threshold <= 0.0 || most.oom.is_some() {
+        return None;
+    }
+    let limits = (history.peak_reserved.0, (most.peak_reserved as f64 / threshold) as u64);
+    let at = |part: u64| limits.0 + limits.1.saturating_sub(limits.0) / BETWEEN * part;
+    let of_limit = |limit: u64| Variation { own_limit: Some(limit), ..variation.clone() };
+    let ran: Vec<Ran> = (0..=BETWEEN)
+        .map(|part| run(history, program, &of_limit(at(part)), variation.budget.1.unwrap_or(1 << 44)))
+        .collect::<Option<_>>()?;
+    let all = || ran.iter().chain([most]);
+    let active = all().map(|ran| ran.peak_active).min().unwrap_or(0);
+    Some(VariationOutcome::Ran {
+        peak_reserved: most.peak_reserved,
+        least_reserved: active,
+        most_reserved: doubt.around(all().map(|ran| ran.peak_reserved).max().unwrap_or(0), active).1,
+        peak_active: most.peak_active,
+        oom: all().find_map(|ran| ran.oom),
+        served: (all().all(|ran| ran.oom.is_none()) && !doubt.of_device(&variation.change)).then_some(true),
+        retries: most.retries,
+    })
 }
 
 struct Ran {
@@ -503,8 +663,12 @@ struct Ran {
 fn run(history: &History, program: &Program, variation: &Variation, budget: u64) -> Option<Ran> {
     let config = variation.config.as_ref().ok()?.clone();
     let started = Instant::now();
-    let mut simulator =
-        CachingAllocator::new(RecordedDevice::new(budget), Surroundings::default(), config, variation.torch);
+    let total = variation.own_limit.map_or(budget, |limit| limit.saturating_mul(2));
+    let device = RecordedDevice::of_total(budget, total);
+    let mut simulator = CachingAllocator::new(device, Surroundings::default(), config, variation.torch);
+    if variation.own_limit.is_some() {
+        simulator.set_memory_fraction(0.5).ok()?;
+    }
     let mut ids: Vec<BlockId> = vec![block::NONE; history.allocations.len()];
     let size_of = |id: u32, recorded: u64| match &variation.sizes {
         Some(sizes) => sizes.get(id as usize).copied().unwrap_or(recorded),

@@ -9,6 +9,7 @@
 //! uuid UUID | pci BUS | minor N
 //! memory TOTAL RESERVED USED FREE            MiB
 //! grows MIB                                  added to what is in use with every reading
+//! hangs N                                    the Nth reading of the memory never comes back
 //! process compute|graphics|mps PID MIB|na
 //! comes compute|graphics|mps PID MIB N        the same, from the Nth reading of the memory on
 //! set CALL VALUE…                            the numbers that a call gives back
@@ -33,6 +34,7 @@ struct Gpu {
     minor: u32,
     memory: [u64; 4],
     grows: u64,
+    hangs: Option<u64>,
     processes: Vec<(String, u32, u64, u64)>,
     values: Vec<(String, Vec<u64>)>,
     instances: Vec<(String, String, u64, u64)>,
@@ -71,6 +73,7 @@ fn scenario() -> &'static Scenario {
                         "minor" => gpu.minor = number(0) as u32,
                         "memory" => gpu.memory = [number(0), number(1), number(2), number(3)],
                         "grows" => gpu.grows = number(0),
+                        "hangs" => gpu.hangs = Some(number(0)),
                         "process" => gpu.processes.push((rest[0].into(), number(1) as u32, number(2), 0)),
                         "comes" => gpu.processes.push((rest[0].into(), number(1) as u32, number(2), number(3))),
                         "set" => {
@@ -239,7 +242,13 @@ fn figures(handle: usize) -> Option<[u64; 4]> {
         return Some([total * MIB, 0, used * MIB, (total - used) * MIB]);
     }
     let gpu = gpu(handle)?;
-    let grown = gpu.grows * READINGS.fetch_add(1, Ordering::Relaxed);
+    let readings = READINGS.fetch_add(1, Ordering::Relaxed);
+    if gpu.hangs.is_some_and(|from| readings >= from) {
+        loop {
+            std::thread::sleep(std::time::Duration::from_secs(1));
+        }
+    }
+    let grown = gpu.grows * readings;
     let [total, reserved, used, free] = gpu.memory;
     Some([total * MIB, reserved * MIB, (used + grown) * MIB, free.saturating_sub(grown) * MIB])
 }
@@ -366,8 +375,78 @@ numbers!(
     nvmlDeviceGetDisplayActive Some(0),
     nvmlDeviceGetVirtualizationMode Some(0),
     nvmlDeviceGetNumaNodeId None,
-    nvmlDeviceGetNumGpuCores Some(16896)
+    nvmlDeviceGetNumGpuCores Some(16896),
+    // This board is cooled by the fans of its machine.
+    nvmlDeviceGetFanSpeed None,
+    nvmlDeviceGetPowerUsage Some(512_340),
+    nvmlDeviceGetEnforcedPowerLimit Some(700_000)
 );
+
+/// Calls of one number for each kind of sensor or clock; the first of two is of the multiprocessors.
+macro_rules! kinds {
+    ($($call:ident $usual:expr),*) => { $(
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $call(handle: usize, kind: c_uint, out: *mut c_uint) -> c_uint {
+            let at = usize::from(kind == 2);
+            let usual = $usual.get(at).copied();
+            unsafe { put(stringify!($call), out, || value(handle, stringify!($call), at, usual).map(|n| n as c_uint)) }
+        }
+    )* };
+}
+
+kinds!(
+    nvmlDeviceGetTemperature [64],
+    nvmlDeviceGetClockInfo [1755, 2619],
+    nvmlDeviceGetMaxClockInfo [1980, 2619]
+);
+
+#[repr(C)]
+pub struct Sample {
+    pid: c_uint,
+    at: c_ulonglong,
+    multiprocessors: c_uint,
+    others: [c_uint; 3],
+}
+
+/// Samples as `set` gives them, pairs of a process and its percent, the oldest first; without any, "not found".
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nvmlDeviceGetProcessUtilization(
+    handle: usize,
+    out: *mut Sample,
+    count: *mut c_uint,
+    _since: c_ulonglong,
+) -> c_uint {
+    let call = "nvmlDeviceGetProcessUtilization";
+    let room = unsafe { *count } as usize;
+    match answer(call) {
+        Answer::Fault(code) => return code,
+        Answer::Garbage => {
+            unsafe {
+                std::ptr::write_bytes(out, 0xff, room);
+                *count = u32::MAX;
+            }
+            return 0;
+        }
+        Answer::Told => {}
+    }
+    let numbers: Vec<u64> = (0..).map_while(|at| value(handle, call, at, None)).collect();
+    unsafe { *count = (numbers.len() / 2) as c_uint };
+    match numbers.len() / 2 {
+        0 => return 6,
+        samples if samples > room => return 7,
+        _ => {}
+    }
+    for (at, pair) in numbers.chunks_exact(2).enumerate() {
+        let sample = Sample {
+            pid: pair[0] as c_uint,
+            at: 1_000_000 + at as u64,
+            multiprocessors: pair[1] as c_uint,
+            others: [0; 3],
+        };
+        unsafe { std::ptr::write(out.add(at), sample) };
+    }
+    0
+}
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nvmlDeviceGetMinorNumber(handle: usize, out: *mut c_uint) -> c_uint {

@@ -10,6 +10,7 @@ use binary::schema::Schema;
 use binary::{oomdoc, outcome, root};
 use serde_json::Value;
 use std::io::BufRead;
+use std::ops::Add;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use tempfile::TempDir;
@@ -318,7 +319,14 @@ const CALLS: &[(&str, &[&str])] = &[
     ("nvmlDeviceGetAddressingMode", &["addressing"]),
     ("nvmlDeviceGetNumaNodeId", &["numa_node"]),
     ("nvmlDeviceGetCurrentClocksThrottleReasons", &["throttling"]),
-    ("nvmlDeviceGetUtilizationRates", &["utilization_percent"]),
+    ("nvmlDeviceGetUtilizationRates", &["utilization_percent", "memory_utilization_percent"]),
+    ("nvmlDeviceGetTemperature", &["temperature_celsius"]),
+    ("nvmlDeviceGetFanSpeed", &["fan_percent"]),
+    ("nvmlDeviceGetPowerUsage", &["power_watts"]),
+    ("nvmlDeviceGetEnforcedPowerLimit", &["power_limit_watts"]),
+    ("nvmlDeviceGetClockInfo", &["clock_mhz", "memory_clock_mhz"]),
+    ("nvmlDeviceGetMaxClockInfo", &["clock_limit_mhz"]),
+    ("nvmlDeviceGetProcessUtilization", &[]),
     ("nvmlDeviceGetNumGpuCores", &["multiprocessors"]),
     ("nvmlDeviceGetCudaComputeCapability", &["multiprocessors"]),
 ];
@@ -723,6 +731,165 @@ fn watching_prints_a_line_per_reading_and_ends_with_the_signal() {
     assert_eq!(child.wait().unwrap().code(), Some(0));
     assert!(seen.len() >= 2, "{seen:?}");
     assert!(seen.iter().all(|line| line.contains("GPU 0: 39.07 GiB / 79.65 GiB") && line.contains("RAM ")), "{seen:?}");
+}
+
+/// A command line for a terminal: the probe with what its environment needs.
+fn line_of(probe: &Probe, arguments: &[&str]) -> Vec<String> {
+    let mut line = vec!["env".to_string()];
+    line.extend(
+        probe.command.get_envs().filter_map(|(name, value)| Some(format!("{}={}", name.to_str()?, value?.to_str()?))),
+    );
+    line.push(probe.command.get_program().to_str().unwrap().to_string());
+    line.extend(probe.command.get_args().map(|argument| argument.to_str().unwrap().to_string()));
+    line.extend(arguments.iter().map(|argument| argument.to_string()));
+    line
+}
+
+/// A board that is named, with a process and a sample of it.
+fn board(index: usize, more: &str) -> String {
+    H100.replace("GPU-5d1f", &format!("GPU-{index}{index}{index}{index}"))
+        .replace("pci 3b", &format!("pci {}", 10 + index))
+        .replace("minor 0", &format!("minor {index}"))
+        + more
+}
+
+#[test]
+fn the_live_table_shows_sensors_processes_and_their_users() {
+    let scenario = board(0, "set nvmlDeviceGetProcessUtilization 7120 55 7120 88\n");
+    let probe = probe("bare-metal", Some(&scenario));
+    let line = line_of(&probe, &["--watch", "0.1", "--color", "never", "--lang", "en"]);
+    let line: Vec<&str> = line.iter().map(String::as_str).collect();
+    let Some(terminal) = crate::run::Terminal::sized(&line, 30, 140) else { return };
+    // Redrawn in place.
+    terminal.sees("\x1b[J");
+    let text = terminal.text();
+    let shown = text.split("\x1b[").next().unwrap();
+    for part in [
+        "H100 80GB HBM3",
+        "39.07 / 79.65 GiB",
+        "97 %",
+        "64 °C",
+        "512 / 700 W",
+        "1755 / 1980 MHz",
+        "39.06 GiB",
+        "88 %",
+        "7120",
+        "mei",
+        "53m",
+        "python train_unet.py",
+        "driver 580.95.05",
+        "CUDA 13.0",
+        "RAM ",
+    ] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    assert!(!shown.contains("55 %"), "the newest sample counts: {shown}");
+    terminal.types("\x03");
+    assert_eq!(terminal.end().1, 0);
+}
+
+/// What a driver lacks is a dash on every screen and no sample, never 0.
+#[test]
+fn readings_that_a_driver_lacks_are_shown_as_unknown() {
+    let lacking: String = CALLS
+        .iter()
+        .filter(|(_, readings)| readings.iter().any(|name| name.contains("clock") || name.contains("power")))
+        .chain(CALLS.iter().filter(|(call, _)| call.contains("Temperature") || call.contains("Utilization")))
+        .map(|(call, _)| format!("fault {call} 13\n"))
+        .collect();
+    let scenario = board(0, &lacking);
+    let (_, report) = probe("bare-metal", Some(&scenario)).json();
+    let gpu = &report["gpus"][0];
+    // A fan that is not there is no fan that stands still.
+    assert!(gpu["fan_percent"]["unavailable"].as_str().unwrap().contains("not supported"), "{gpu}");
+    for name in ["temperature_celsius", "power_watts", "clock_mhz", "utilization_percent"] {
+        assert!(gpu[name]["unavailable"].as_str().unwrap().contains("too old"), "{name}: {gpu}");
+    }
+    assert!(gpu["processes"][0]["utilization_percent"]["unavailable"].is_string(), "{gpu}");
+    let (_, text) = probe("bare-metal", Some(&scenario)).with(&["--format", "prometheus"]).screen();
+    let absent = ["temperature", "power", "clock", "fan", "_gpu_utilization", "process_utilization"];
+    assert!(absent.iter().all(|part| !text.contains(part)), "{text}");
+    let (_, many) = probe("bare-metal", Some(&(0..4).map(|at| board(at, "")).collect::<String>().add(&lacking)))
+        .with(&["--width", "140", "--lang", "en"])
+        .screen();
+    let row = many.lines().find(|line| line.starts_with("3 ")).unwrap();
+    assert_eq!(row.split_whitespace().filter(|cell| *cell == "-").count(), 4, "{many}");
+}
+
+#[test]
+fn many_gpus_are_a_line_each() {
+    let scenario: String =
+        (0..8).map(|at| board(at, if at == 5 { "process compute 4242 900\n" } else { "" })).collect();
+    let (_, screen) = probe("bare-metal", Some(&scenario)).with(&["--width", "110", "--lang", "en"]).screen();
+    for index in 0..8 {
+        let rows =
+            screen.lines().filter(|line| line.starts_with(&format!("{index} ")) && line.contains("H100")).count();
+        assert_eq!(rows, 1, "{index}: {screen}");
+    }
+    assert!(screen.lines().count() < 50, "{screen}");
+    let (_, all) = probe("bare-metal", Some(&scenario)).with(&["-v", "--width", "110", "--lang", "en"]).screen();
+    assert!(all.lines().count() > 2 * screen.lines().count(), "{all}");
+}
+
+/// A terminal of twelve lines and eight GPUs: what is redrawn in place must not scroll.
+#[test]
+fn the_live_table_keeps_to_the_terminals_height() {
+    let scenario: String = (0..8).map(|at| board(at, "")).collect();
+    let probe = probe("bare-metal", Some(&scenario));
+    let line = line_of(&probe, &["--watch", "0.1", "--color", "never", "--lang", "en"]);
+    let line: Vec<&str> = line.iter().map(String::as_str).collect();
+    let Some(terminal) = crate::run::Terminal::sized(&line, 12, 100) else { return };
+    terminal.sees("\x1b[J");
+    let text = terminal.text();
+    let shown = text.split("\x1b[").next().unwrap();
+    assert!(shown.lines().count() < 12, "{shown}");
+    assert!(shown.contains("more"), "{shown}");
+    terminal.types("\x03");
+    assert_eq!(terminal.end().1, 0);
+}
+
+/// A driver that hangs in the middle of a reading keeps nobody from ending it.
+#[test]
+fn watching_ends_though_the_driver_hangs() {
+    for signal in ["-INT", "-TERM"] {
+        let scenario = board(0, "hangs 2\n");
+        let probe = probe("bare-metal", Some(&scenario)).with(&["--watch", "0.1"]);
+        let mut command = std::process::Command::new(probe.command.get_program());
+        command.args(probe.command.get_args()).stdout(std::process::Stdio::piped());
+        command.envs(probe.command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        let mut child = command.spawn().unwrap();
+        let mut lines = std::io::BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+        assert!(lines.next().unwrap().contains("64 °C, 512 / 700 W"));
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        let pid = child.id().to_string();
+        let asked = std::time::Instant::now();
+        assert!(std::process::Command::new("kill").args([signal, &pid]).status().unwrap().success());
+        assert_eq!(child.wait().unwrap().code(), Some(130), "{signal}");
+        assert!(asked.elapsed().as_secs() < 30, "{signal}");
+    }
+}
+
+/// What it holds after the first readings it holds after many.
+#[test]
+fn watching_for_long_holds_no_more_memory() {
+    let probe = probe("bare-metal", Some(H100)).with(&["--watch", "0.01"]);
+    let mut command = std::process::Command::new(probe.command.get_program());
+    command.args(probe.command.get_args()).stdout(std::process::Stdio::piped());
+    command.envs(probe.command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let mut child = command.spawn().unwrap();
+    let mut lines = std::io::BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let status = format!("/proc/{}/status", child.id());
+    let mut held_after = |readings: usize| -> u64 {
+        assert_eq!(lines.by_ref().take(readings).count(), readings);
+        let text = std::fs::read_to_string(&status).unwrap();
+        let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+        line.trim().trim_end_matches(" kB").parse().unwrap()
+    };
+    let first = held_after(100);
+    let last = held_after(500);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(last < first + 1024, "{first} KiB after 100 readings, {last} KiB after 600");
 }
 
 #[test]

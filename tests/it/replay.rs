@@ -210,7 +210,8 @@ fn other_settings_do_what_they_did_when_the_program_ran_with_them() {
 #[test]
 fn settings_devices_and_versions_can_be_named() {
     let file = fixture("resnet18-b64.pickle");
-    let report = replay(&["--conf", "max_split_size_mb:64", "--conf", "no_such_option:1", "--capacity", "2GiB", &file]);
+    let report =
+        replay(&["--conf", "max_split_size_mb:64", "--conf", "no_such_option:1", "--capacity", "1536MiB", &file]);
     let all = device(&report)["what_if"].as_array().unwrap();
     assert_eq!(all.len(), 4);
     // The settings on the device that is asked about.
@@ -522,6 +523,78 @@ fn what_the_variations_are_compared_with_is_shown() {
     assert!(screen.contains("Compared with") && screen.contains(" in use"), "{screen}");
 }
 
+/// What-ifs of a program whose cache lay in pieces before the recording began: how it would have lain otherwise is not
+/// known, so that no figure is exact but the record's own.
+#[test]
+fn what_lay_idle_before_the_recording_makes_a_figure_a_range() {
+    let folder = tempfile::tempdir().unwrap();
+    let frames = serde_json::json!([{"filename": "/job/train.py", "line": 9, "name": "forward"}]);
+    let entry = |action: &str, at: u64, mib: u64| serde_json::json!({"action": action, "addr": at << 28, "size": mib << 20, "stream": 0, "frames": frames});
+    let block = |at: u64, mib: u64, state: &str| serde_json::json!({"address": at, "size": mib << 20, "requested_size": mib << 20, "state": state, "frames": []});
+    // 40 of 100 MiB in use all the time; 30 MiB are made and given back beside them.
+    let blocks = [block(1 << 28, 40, "active_allocated"), block((1 << 28) + (40 << 20), 60, "inactive")];
+    let snapshot = serde_json::json!({
+        "segments": [{"device": 0, "address": 1u64 << 28, "total_size": 100u64 << 20, "stream": 0,
+            "segment_type": "large", "allocated_size": 40u64 << 20, "active_size": 40u64 << 20, "blocks": blocks},
+            {"device": 0, "address": 2u64 << 28, "total_size": 200u64 << 20, "stream": 0, "segment_type": "large",
+            "allocated_size": 0, "active_size": 0, "blocks": [block(2 << 28, 200, "inactive")]}],
+        "device_traces": [[
+            entry("segment_alloc", 2, 200), entry("alloc", 2, 200),
+            entry("free_requested", 2, 200), entry("free_completed", 2, 200),
+        ]],
+    });
+    let path = folder.path().join("late.json");
+    std::fs::write(&path, snapshot.to_string()).unwrap();
+    let path = path.to_str().unwrap();
+    let report = replay(&[path]);
+    let expandable = what_if(&report, "expandable_segments:True");
+    let at = |name: &str| expandable[name].as_u64().map(|bytes| bytes / MIB);
+    let range = (at("peak_reserved_at_least_bytes"), at("peak_reserved_bytes"), at("peak_reserved_at_most_bytes"));
+    // 60 MiB were idle, and before that it may have been more.
+    assert_eq!(range, (Some(240), Some(240), None), "{expandable}");
+    let all = replay(&["--capacity", "4GiB", path]);
+    let other = device(&all)["what_if"].as_array().unwrap().iter().find(|entry| entry["change"] == "capacity").unwrap();
+    assert!(other.get("oom").is_none() && other["peak_reserved_bytes"].is_u64(), "{other}");
+    // Another rounding that rounds nothing otherwise is the record itself.
+    let same = what_if(
+        &replay(&["--conf", "roundup_power2_divisions:[256:1,>:1]", path]),
+        "roundup_power2_divisions:[256:1,>:1]",
+    )
+    .clone();
+    assert_eq!((&same["peak_reserved_bytes"], same.get("peak_reserved_at_most_bytes")), (&(300 * MIB).into(), None));
+}
+
+/// PyTorch collects garbage only under a limit that the program sets itself, which no recording tells.
+#[test]
+fn a_threshold_of_garbage_collection_is_told_as_a_range_unless_the_limit_is_given() {
+    let file = fixture("resnet18-b64.pickle");
+    let conf = "garbage_collection_threshold:0.5";
+    let open = what_if(&replay(&["--conf", conf, &file]), conf).clone();
+    let (least, most) = (&open["peak_reserved_at_least_bytes"], &open["peak_reserved_at_most_bytes"]);
+    assert!(least.as_u64() < most.as_u64() && least.is_u64(), "{open}");
+    let told = replay(&["--conf", conf, "--capacity", "400GiB", "--fraction", "0.5", &file]);
+    let told = device(&told)["what_if"].as_array().unwrap().iter().find(|entry| entry["change"] == "capacity").unwrap();
+    assert!(told.get("peak_reserved_at_most_bytes").is_none() && told["oom"] == false, "{told}");
+}
+
+/// The context takes 200 to 600 MiB of a device: where that decides, the answer is that it isn't known.
+#[test]
+fn another_device_is_asked_about_with_what_its_context_may_take() {
+    let file = fixture("resnet18-b64.pickle");
+    let of = |capacity: &str| {
+        let report = replay(&["--capacity", capacity, &file]);
+        let all = device(&report)["what_if"].as_array().unwrap().clone();
+        all.into_iter().find(|entry| entry["change"] == "capacity").unwrap()
+    };
+    assert_eq!(of("1536MiB")["oom"], true);
+    let open = of("2GiB");
+    assert!(open.get("oom").is_none() && open["peak_reserved_at_most_bytes"].as_u64() <= Some(1848 * MIB), "{open}");
+    assert_eq!(of("4GiB")["oom"], false);
+    let (_, screen, _) =
+        outcome(oomdoc().args(["replay", "--lang", "en", "--format", "markdown", "--capacity", "2GiB", &file]));
+    assert!(screen.contains("less 200 to 600 MiB for CUDA's context"), "{screen}");
+}
+
 /// What was there before the recording is not known to be gradients, whatever follows.
 #[test]
 fn memory_from_before_the_recording_is_of_no_known_kind() {
@@ -594,15 +667,19 @@ fn the_batch_that_fits_is_found_from_what_grows_with_it() {
         let arguments = [&["--batch-scale=8"], more, &[path.to_str().unwrap()]].concat();
         device(&replay(&arguments))["batch_scale"].clone()
     };
-    // 512 MiB of the device are the context's and 2 MiB a log's; 300 MiB of weights leave 722, of which a sample takes 40.
+    // 200 to 600 MiB of the device are the context's and 2 MiB a log's; 300 MiB of weights leave 634 to 1034, of which a
+    // sample takes 40.
     let found = ask(false, &["--capacity", "1536MiB"]);
-    assert_eq!(found["batch"], serde_json::json!({"low": 18, "high": 18}), "{found}");
+    assert_eq!(found["batch"], serde_json::json!({"low": 15, "high": 25}), "{found}");
     assert_eq!((&found["grows_bytes"], &found["may_grow_bytes"]), (&(320 * MIB).into(), &512.into()), "{found}");
     assert_eq!(found["at_most"], false);
-    // With 64 MiB that may grow or not: 658 for 40 a sample, or 722 for 48.
+    // What the program lets itself have is known exactly: 768 MiB, of which 466 are left.
+    let own = ask(false, &["--capacity", "1536MiB", "--fraction", "0.5"]);
+    assert_eq!(own["batch"], serde_json::json!({"low": 11, "high": 11}), "{own}");
+    // With 64 MiB that may grow or not: 570 to 970 for 40 a sample, or 634 to 1034 for 48.
     let found = ask(true, &["--capacity", "1536MiB"]);
-    assert_eq!(found["batch"], serde_json::json!({"low": 15, "high": 16}), "{found}");
-    let none = ask(false, &["--capacity", "800MiB"]);
+    assert_eq!(found["batch"], serde_json::json!({"low": 13, "high": 24}), "{found}");
+    let none = ask(false, &["--capacity", "480MiB"]);
     assert_eq!(none["batch"], serde_json::json!({"low": 0, "high": 0}), "{none}");
     let unknown = ask(false, &[]);
     assert!(unknown["unknown_because"].as_str().unwrap().contains("--capacity"), "{unknown}");

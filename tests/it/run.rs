@@ -346,12 +346,17 @@ pub(crate) struct Terminal {
 impl Terminal {
     /// Runs a command with this terminal as its controlling one; `None` where there is no `setsid`.
     pub(crate) fn start(job: &[&str]) -> Option<Terminal> {
+        Terminal::sized(job, 24, 80)
+    }
+
+    /// The same, of so many lines and columns.
+    pub(crate) fn sized(job: &[&str], lines: u16, columns: u16) -> Option<Terminal> {
         let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
         let master = openpt(flags).unwrap();
         grantpt(&master).unwrap();
         unlockpt(&master).unwrap();
         let slave = ioctl_tiocgptpeer(&master, flags).unwrap();
-        resize(&master, 24, 80);
+        resize(&master, lines, columns);
         let own = || Stdio::from(slave.try_clone().unwrap());
         let mut command = Command::new("setsid");
         command

@@ -5,7 +5,7 @@
 use crate::binary;
 
 use assert_cmd::Command;
-use binary::oomdoc;
+use binary::{oomdoc, outcome};
 use serde_json::Value;
 
 const TRACE: &str = "# two requests and an error\na 1 100\na 2 30000000 1\nf 1\na 3 9000000000\n";
@@ -18,6 +18,24 @@ fn simulate(arguments: &[&str]) -> Command {
 
 fn stdout(command: &mut Command) -> String {
     String::from_utf8(command.assert().get_output().stdout.clone()).unwrap()
+}
+
+/// Where requests failed, the peaks of those that were served say nothing of fragmentation: expandable segments do.
+#[test]
+fn failed_requests_are_judged_by_what_expandable_segments_serve() {
+    let ask = |trace: &str, capacity: &str| {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("trace.txt");
+        std::fs::write(&path, trace).unwrap();
+        outcome(oomdoc().args(["simulate", "--lang", "en", "--capacity", capacity]).arg(&path)).1.replace('\n', " ")
+    };
+    let pieces = "a 1 100MiB 0\na 2 100MiB 0\na 3 100MiB 0\na 4 100MiB 0\nf 1\nf 3\na 5 200MiB 0\n";
+    // Two pieces of 100 MiB are given back for it, which is no failure on a device of 420 MiB.
+    assert!(!ask(pieces, "420MiB").contains("failed requests"), "{}", ask(pieces, "420MiB"));
+    let split = "a 1 300MiB 0\nf 1\na 2 100MiB 0\na 3 50MiB 0\na 4 100MiB 0\nf 3\na 5 80MiB 0\n";
+    assert!(ask(split, "360MiB").contains("of 1 failed requests 0 fail with"), "{}", ask(split, "360MiB"));
+    let full = ask("a 1 300MiB 0\na 2 300MiB 0\n", "320MiB");
+    assert!(full.contains("as many fail (1)") && !full.contains("does not fragment"), "{full}");
 }
 
 #[test]

@@ -125,6 +125,18 @@ struct Gpu<'a> {
     throttling: Read<Vec<Throttle>>,
     /// Share of the last sampling period in which a kernel ran.
     utilization_percent: Read<u32>,
+    /// Share of it in which the memory was read or written.
+    memory_utilization_percent: Read<u32>,
+    /// Of the chip.
+    temperature_celsius: Read<u32>,
+    /// Of the fan's full speed.
+    fan_percent: Read<u32>,
+    power_watts: Read<f64>,
+    power_limit_watts: Read<f64>,
+    /// Of the multiprocessors.
+    clock_mhz: Read<u32>,
+    clock_limit_mhz: Read<u32>,
+    memory_clock_mhz: Read<u32>,
     multiprocessors: Read<u32>,
     /// What a process with a context of its own found out; on request.
     cuda: Read<cuda::json::Cuda>,
@@ -160,6 +172,8 @@ struct GpuProcess {
     state: Read<String>,
     age_seconds: Read<u64>,
     used_bytes: Read<u64>,
+    /// Share of the last second in which a kernel of it ran.
+    utilization_percent: Read<u32>,
     kind: Kind,
     /// Of its environment; null: not set.
     cuda_visible_devices: Read<Option<String>>,
@@ -488,6 +502,14 @@ impl Gpu<'_> {
             numa_node: Read::same(&gpu.numa_node, lang),
             throttling: Read::same(&gpu.throttling, lang),
             utilization_percent: Read::same(&gpu.utilization, lang),
+            memory_utilization_percent: Read::same(&gpu.sensors.memory_busy, lang),
+            temperature_celsius: Read::same(&gpu.sensors.temperature, lang),
+            fan_percent: Read::same(&gpu.sensors.fan, lang),
+            power_watts: Read::of(&gpu.sensors.power, lang, |milliwatts| f64::from(*milliwatts) / 1e3),
+            power_limit_watts: Read::of(&gpu.sensors.power_limit, lang, |milliwatts| f64::from(*milliwatts) / 1e3),
+            clock_mhz: Read::same(&gpu.sensors.clock, lang),
+            clock_limit_mhz: Read::same(&gpu.sensors.clock_most, lang),
+            memory_clock_mhz: Read::same(&gpu.sensors.memory_clock, lang),
             multiprocessors: Read::same(&gpu.multiprocessors, lang),
             cuda: not_asked(lang),
             verdicts: Vec::new(),
@@ -528,6 +550,7 @@ impl GpuProcess {
             state: Read::of(&known.clone().and_then(|known| known.state), lang, char::to_string),
             age_seconds: Read::same(&known.clone().and_then(|known| known.age_seconds), lang),
             used_bytes: Read::same(&process.bytes, lang),
+            utilization_percent: Read::same(&process.busy, lang),
             kind: process.kind,
             cuda_visible_devices: Read::same(&process.visible_devices, lang),
             gpu_instance: process.instance,

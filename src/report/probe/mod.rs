@@ -30,6 +30,17 @@ pub struct Findings {
     pub survey: Survey,
 }
 
+/// `40s`, `12m`, `3h05m`, `2d4h`.
+fn age(seconds: u64) -> String {
+    let (minutes, hours, days) = (seconds / 60, seconds / 3600, seconds / 86_400);
+    match seconds {
+        0..60 => format!("{seconds}s"),
+        60..3600 => format!("{minutes}m"),
+        3600..86_400 => format!("{hours}h{:02}m", minutes % 60),
+        _ => format!("{days}d{}h", hours % 24),
+    }
+}
+
 impl Findings {
     /// What trying the failure on devices said of the arithmetic; `None` where it was not tried on any.
     pub fn measured(&self) -> Option<cuda::Measured> {

@@ -3,6 +3,7 @@
 
 use super::Findings;
 use crate::gpu::Gpu;
+use crate::reading::Reading;
 use std::fmt::Write;
 
 /// One metric: its samples under one help and one type.
@@ -32,6 +33,16 @@ pub fn render(findings: &Findings) -> String {
     let mut reserved = Metric::new("oomdoc_gpu_memory_reserved_bytes", "Memory that driver and firmware keep.");
     let mut unexplained = Metric::new("oomdoc_gpu_memory_unexplained_bytes", "Memory in use by no listed process.");
     let mut busy = Metric::new("oomdoc_gpu_utilization_ratio", "Share of time in which a kernel ran.");
+    let mut memory_busy =
+        Metric::new("oomdoc_gpu_memory_utilization_ratio", "Share of time in which the memory was read or written.");
+    let mut temperature = Metric::new("oomdoc_gpu_temperature_celsius", "Temperature of the chip.");
+    let mut fan = Metric::new("oomdoc_gpu_fan_ratio", "Speed of the fan as a share of its full one.");
+    let mut power = Metric::new("oomdoc_gpu_power_watts", "Power that the board draws.");
+    let mut power_limit = Metric::new("oomdoc_gpu_power_limit_watts", "Power that the board may draw.");
+    let mut clock = Metric::new("oomdoc_gpu_clock_hertz", "Clock of the multiprocessors.");
+    let mut memory_clock = Metric::new("oomdoc_gpu_memory_clock_hertz", "Clock of the memory.");
+    let mut process_busy =
+        Metric::new("oomdoc_gpu_process_utilization_ratio", "Share of time in which a kernel of the process ran.");
     let mut held = Metric::new("oomdoc_gpu_process_memory_bytes", "Memory that a process holds on the GPU.");
     let mut verdict = Metric::new("oomdoc_gpu_verdict", "1 for each verdict on the GPU.");
     let mut readable = Metric::new("oomdoc_gpu_readable", "1 where the memory of the GPU could be read, else 0.");
@@ -46,12 +57,22 @@ pub fn render(findings: &Findings) -> String {
         reserved.add(&labels, memory.and_then(|memory| memory.reserved).map(bytes));
         unexplained.add(&labels, gpu.attribution.as_ref().ok().map(|attribution| bytes(attribution.unexplained)));
         busy.add(&labels, gpu.utilization.as_ref().ok().map(|percent| f64::from(*percent) / 100.0));
+        let sensors = &gpu.sensors;
+        let of = |reading: &Reading<u32>, unit: f64| reading.as_ref().ok().map(|value| f64::from(*value) * unit);
+        memory_busy.add(&labels, of(&sensors.memory_busy, 0.01));
+        temperature.add(&labels, of(&sensors.temperature, 1.0));
+        fan.add(&labels, of(&sensors.fan, 0.01));
+        power.add(&labels, of(&sensors.power, 1e-3));
+        power_limit.add(&labels, of(&sensors.power_limit, 1e-3));
+        clock.add(&labels, of(&sensors.clock, 1e6));
+        memory_clock.add(&labels, of(&sensors.memory_clock, 1e6));
         readable.add(&labels, Some(f64::from(u8::from(memory.is_some()))));
         for process in gpu.processes.iter().flatten() {
             let pid = process.pid.to_string();
-            let name = process.told_name.as_deref().unwrap_or_default();
-            let more = [labels.as_slice(), &[("pid", &pid), ("process", name)]].concat();
+            let name = process.name().unwrap_or_default();
+            let more = [labels.as_slice(), &[("pid", &pid), ("process", &name)]].concat();
             held.add(&more, process.bytes.as_ref().ok().map(|of| bytes(*of)));
+            process_busy.add(&more, of(&process.busy, 0.01));
         }
         for judgement in verdicts {
             verdict.add(&[labels.as_slice(), &[("verdict", judgement.id)]].concat(), Some(1.0));
@@ -64,8 +85,10 @@ pub fn render(findings: &Findings) -> String {
         available.add(&[], memory.available.as_ref().ok().map(|bytes| *bytes as f64));
     }
     let mut out = String::new();
-    for metric in [total, used, free, reserved, unexplained, busy, held, verdict, readable, ram, available] {
-        written(&mut out, &metric);
+    let memory = [total, used, free, reserved, unexplained, held];
+    let state = [busy, memory_busy, temperature, fan, power, power_limit, clock, memory_clock, process_busy];
+    for metric in memory.iter().chain(&state).chain(&[verdict, readable, ram, available]) {
+        written(&mut out, metric);
     }
     out
 }

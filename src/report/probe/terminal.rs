@@ -1,6 +1,6 @@
 //! The probe for people: what is wrong first, then each GPU, then the host.
 
-use super::Findings;
+use super::{Findings, watch};
 use crate::gpu::verdict::Judgement;
 use crate::gpu::{ComputeMode, Gpu, GpuProcess, Identity, Memory};
 use crate::host::processes::Process;
@@ -18,6 +18,9 @@ const PROCESSES: usize = 8;
 /// Largest processes of the host printed without `-v`.
 const LARGEST: usize = 3;
 
+/// More GPUs than these get a line each.
+const MANY: usize = 3;
+
 /// Columns of the bar.
 const BAR: usize = 40;
 
@@ -25,8 +28,20 @@ const BAR: usize = 40;
 pub fn render(findings: &Findings, style: Style) -> String {
     let mut page = Page { screen: Screen::of(style), style };
     page.head(findings);
+    // Many GPUs are a line each, with what there is to say of one; --gpu and -v show all of it.
+    let short = findings.shown.len() > MANY && !style.verbose && findings.cuda.iter().all(Option::is_none);
+    if short {
+        page.screen.blank();
+        watch::gpus(&mut page.screen, findings, style);
+        watch::processes(&mut page.screen, findings, findings.shown.len() * PROCESSES, style);
+        page.screen.blank();
+    }
     for (at, (gpu, verdicts)) in findings.shown.iter().zip(&findings.verdicts).enumerate() {
-        page.gpu(gpu, verdicts, findings);
+        if short {
+            page.verdicts_of(gpu, verdicts);
+        } else {
+            page.gpu(gpu, verdicts, findings);
+        }
         if let Some(Some(part)) = findings.cuda.get(at) {
             page.lines(&super::cuda::lines(part));
         }
@@ -154,13 +169,7 @@ impl Page {
             head.push(run(Tone::Faint, format!("  cuda:{cuda}")));
         }
         self.screen.line(&head);
-        for verdict in verdicts {
-            let text = self.say(&verdict.text);
-            let tone = if verdict.id == "hardware" { Tone::Alarm } else { Tone::Strong };
-            let mark = if self.style.unicode { "→ " } else { "> " };
-            let head = run(tone, format!("  {mark}{}: ", verdict.id));
-            self.screen.paragraph(&[], 4, &[head, run(Tone::Plain, text)]);
-        }
+        self.verdicts("  ", verdicts);
         match &gpu.memory {
             Ok(memory) => self.memory(gpu, memory),
             Err(reason) => {
@@ -190,6 +199,26 @@ impl Page {
         self.state(gpu);
     }
 
+    fn verdicts(&mut self, of: &str, verdicts: &[Judgement]) {
+        for verdict in verdicts {
+            let text = self.say(&verdict.text);
+            let tone = if verdict.id == "hardware" { Tone::Alarm } else { Tone::Strong };
+            let mark = if self.style.unicode { "→ " } else { "> " };
+            let head = run(tone, format!("{of}{mark}{}: ", verdict.id));
+            self.screen.paragraph(&[], 4, &[head, run(Tone::Plain, text)]);
+        }
+    }
+
+    /// What there is to say of a GPU whose figures stand in a table.
+    fn verdicts_of(&mut self, gpu: &Gpu, verdicts: &[Judgement]) {
+        let of = format!("GPU {} ", gpu.index);
+        self.verdicts(&of, verdicts);
+        if let Err(reason) = &gpu.memory {
+            let text = self.missing(&reason.why);
+            self.screen.paragraph(&[], 4, &[run(Tone::Plain, of), text]);
+        }
+    }
+
     fn memory(&mut self, gpu: &Gpu, memory: &Memory) {
         let (total, free, allocated) = (Bytes(memory.total), Bytes(memory.free), Bytes(memory.allocated()));
         let mut text = self.say(&crate::text!(
@@ -202,19 +231,9 @@ impl Page {
         }
         self.plain(("memory", "显存"), text);
         let unexplained = gpu.attribution.as_ref().map_or(0, |attribution| attribution.unexplained);
-        let part = |bytes: u64| (bytes as f64 / memory.total as f64 * BAR as f64).round() as usize;
-        let owned = part(memory.allocated().saturating_sub(unexplained)).min(BAR);
-        let nobodys = part(unexplained).min(BAR - owned);
-        let kept = part(memory.reserved.unwrap_or(0)).min(BAR - owned - nobodys);
-        let rest = BAR - owned - nobodys - kept;
-        let glyphs = if self.style.unicode { ["█", "▓", "▒", "░"] } else { ["#", "?", "=", "."] };
-        self.screen.line(&[
-            run(Tone::Plain, " ".repeat(16)),
-            run(Tone::Used, glyphs[0].repeat(owned)),
-            run(Tone::Alarm, glyphs[1].repeat(nobodys)),
-            run(Tone::Foreign, glyphs[2].repeat(kept)),
-            run(Tone::Free, glyphs[3].repeat(rest)),
-        ]);
+        let mut bar = vec![run(Tone::Plain, " ".repeat(16))];
+        bar.extend(watch::memory_bar(memory, unexplained, BAR, self.style));
+        self.screen.line(&bar);
         if let (Identity::Unclear(by), Some(_)) = (memory.identity, memory.reserved) {
             let by = crate::units::signed(by);
             let text = self.say(&crate::text!(
@@ -282,7 +301,7 @@ impl Page {
             text += &format!("  {container}");
         }
         if let Ok(seconds) = process.age_seconds {
-            let age = age(seconds);
+            let age = super::age(seconds);
             text += &self.say(&crate::text!(en: "  for {age}", zh: "  已运行 {age}"));
         }
         match process.state {
@@ -351,7 +370,20 @@ impl Page {
         if !all {
             return;
         }
-        self.reading(("utilisation", "利用率"), &gpu.utilization, |percent| format!("{percent} %"));
+        let sensors = &gpu.sensors;
+        let percent = |percent: &u32| format!("{percent} %");
+        self.reading(("utilisation", "利用率"), &gpu.utilization, percent);
+        self.reading(("memory busy", "显存读写"), &sensors.memory_busy, percent);
+        self.reading(("temperature", "温度"), &sensors.temperature, |degrees| format!("{degrees} °C"));
+        self.reading(("fan", "风扇"), &sensors.fan, percent);
+        let of = |most: &Reading<u32>, unit: &str, parts: f64| match most {
+            Ok(most) => format!(" / {:.0} {unit}", f64::from(*most) / parts),
+            Err(_) => format!(" {unit}"),
+        };
+        let (watts, mhz) = (of(&sensors.power_limit, "W", 1e3), of(&sensors.clock_most, "MHz", 1.0));
+        self.reading(("power", "功耗"), &sensors.power, |power| format!("{:.0}{watts}", f64::from(*power) / 1e3));
+        self.reading(("clock", "频率"), &sensors.clock, |clock| format!("{clock}{mhz}"));
+        self.reading(("memory clock", "显存频率"), &sensors.memory_clock, |clock| format!("{clock} MHz"));
         let unknown = self.pick("not available", "不可用");
         self.reading(("ECC", "ECC"), &gpu.ecc, |ecc| {
             let count = |count: &Reading<u64>| count.as_ref().map_or_else(|_| unknown.clone(), u64::to_string);
@@ -531,16 +563,5 @@ impl Page {
                 self.line(("/dev/shm", "/dev/shm"), vec![text]);
             }
         }
-    }
-}
-
-/// `40s`, `12m`, `3h05m`, `2d4h`.
-fn age(seconds: u64) -> String {
-    let (minutes, hours, days) = (seconds / 60, seconds / 3600, seconds / 86_400);
-    match seconds {
-        0..60 => format!("{seconds}s"),
-        60..3600 => format!("{minutes}m"),
-        3600..86_400 => format!("{hours}h{:02}m", minutes % 60),
-        _ => format!("{days}d{}h", hours % 24),
     }
 }

@@ -332,12 +332,17 @@ struct WhatIf<'a> {
     frame: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     peak_reserved_bytes: Option<u64>,
-    /// With the most that the device can have had, where its limit is known to a range.
+    /// Surely not less, where the limit of the device is known to a range, how memory from before the recording would
+    /// have lain is not, or the simulator did not foresee the record.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    peak_reserved_at_least_bytes: Option<u64>,
+    /// And not more, where that can be said.
     #[serde(skip_serializing_if = "Option::is_none")]
     peak_reserved_at_most_bytes: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     peak_active_bytes: Option<u64>,
-    /// Whether a request fails; absent when the limit of the device is known too roughly to say.
+    /// Whether a request fails; absent when the limit of the device is known too roughly to say. Where the record
+    /// never came to a limit, it is false on a device that has the most that may be reserved.
     #[serde(skip_serializing_if = "Option::is_none")]
     oom: Option<bool>,
     /// Where a request failed in the record: whether that one is served, though a later one may fail.
@@ -636,6 +641,7 @@ impl<'a> WhatIf<'a> {
             capacity_bytes: None,
             frame: None,
             peak_reserved_bytes: None,
+            peak_reserved_at_least_bytes: None,
             peak_reserved_at_most_bytes: None,
             peak_active_bytes: None,
             oom: None,
@@ -659,14 +665,17 @@ impl<'a> WhatIf<'a> {
         match &entry.outcome {
             what_if::VariationOutcome::Ran {
                 peak_reserved,
-                peak_reserved_at_most,
+                least_reserved,
+                most_reserved,
                 peak_active,
                 oom,
                 served,
                 retries,
             } => {
                 out.peak_reserved_bytes = Some(*peak_reserved);
-                out.peak_reserved_at_most_bytes = Some(*peak_reserved_at_most).filter(|most| most > peak_reserved);
+                let range = least_reserved < most_reserved;
+                out.peak_reserved_at_least_bytes = Some(*least_reserved).filter(|_| range);
+                out.peak_reserved_at_most_bytes = Some(*most_reserved).filter(|most| range && *most < u64::MAX);
                 out.peak_active_bytes = Some(*peak_active);
                 out.oom = served.map(|served| !served);
                 out.oom_event = oom.and_then(|(event, _)| self::entry(event));

@@ -12,7 +12,7 @@ use crate::snapshot::what_if::{BatchScale, Change, VariationOutcome, WhatIf};
 use crate::snapshot::{Generation, NONE};
 use crate::text;
 use crate::text::Text;
-use crate::units::Bytes;
+use crate::units::{Bytes, MIB};
 
 /// `2.10 to 2.11`.
 pub fn versions(generation: Generation) -> Text {
@@ -252,12 +252,9 @@ pub fn change(entry: &WhatIf, sites: &[Site]) -> Text {
         Change::Settings => Text::same(entry.conf.clone()),
         Change::Torch => Text::same(format!("PyTorch {}.{}", torch.major, torch.minor)),
         Change::Capacity(bytes) => {
-            let (bytes, context) = (Bytes(*bytes), Bytes(context_size::ROUND));
+            let device = beside_context(*bytes);
             let conf = if entry.conf.is_empty() { String::new() } else { format!(", {}", entry.conf) };
-            text!(
-                en: "a device of {bytes} ({context} of it for the CUDA context){conf}",
-                zh: "显存为 {bytes} 的设备（其中 CUDA 上下文 {context}）{conf}"
-            )
+            Text::new(format!("{}{conf}", device.en), format!("{}{conf}", device.zh))
         }
         Change::HalfBatch => Text::new("batch and activations halved", "批大小减半（激活值减半）"),
         Change::Without(site) => {
@@ -265,6 +262,17 @@ pub fn change(entry: &WhatIf, sites: &[Site]) -> Text {
             Text::new(format!("without {}", place.en), format!("去掉 {}", place.zh))
         }
     }
+}
+
+/// A device, and what of it the allocator cannot have.
+fn beside_context(capacity: u64) -> Text {
+    let (bytes, context) = (Bytes(capacity), context_size::USUAL);
+    let mib = |bytes: i128| bytes / i128::from(MIB);
+    let (low, high) = (mib(context.low), mib(context.high));
+    text!(
+        en: "a device of {bytes}, less {low} to {high} MiB for CUDA's context",
+        zh: "显存为 {bytes} 的设备，减去 CUDA 上下文 {low} 至 {high} MiB"
+    )
 }
 
 /// What the variations are compared with.
@@ -294,12 +302,25 @@ pub fn outcome(entry: &WhatIf, device: &DeviceAnalysis) -> Text {
             Text::new(format!("PyTorch refuses it: {}", why.en), format!("PyTorch 拒绝该设置：{}", why.zh))
         }
         VariationOutcome::GivenUp => Text::new("not known: the simulation took too long", "未知：模拟耗时过长"),
-        VariationOutcome::Ran { oom, served, peak_reserved, peak_reserved_at_most, peak_active, .. } => {
-            let (least, most, used) = (Bytes(*peak_reserved), Bytes(*peak_reserved_at_most), Bytes(*peak_active));
-            let peak = Text::new(
-                if least == most { least.to_string() } else { format!("{least} to {most}") },
-                if least == most { least.to_string() } else { format!("{least} 至 {most}") },
-            );
+        VariationOutcome::Ran { oom, served, peak_reserved, least_reserved, most_reserved, peak_active, .. } => {
+            let used = Bytes(*peak_active);
+            let (least, expected, most) = (Bytes(*least_reserved), Bytes(*peak_reserved), Bytes(*most_reserved));
+            let unlimited = !matches!(entry.change, Change::Capacity(_))
+                && device.budget.is_some_and(|budget| budget.high.is_none());
+            let peak = match least == most {
+                true => Text::same(expected.to_string()),
+                false if unlimited && most == expected => {
+                    text!(en: "{expected}, where the device has as much,", zh: "{expected}（若设备有这么多）")
+                }
+                false if *most_reserved == u64::MAX => text!(
+                    en: "about {expected} ({least} at least)",
+                    zh: "约 {expected}（至少 {least}）"
+                ),
+                false => text!(
+                    en: "about {expected} ({least} to {most})",
+                    zh: "约 {expected}（{least} 至 {most}）"
+                ),
+            };
             let (en, zh) = (&peak.en, &peak.zh);
             let failed = device.ooms.first().map(|oom| oom.event);
             match (served, oom) {
@@ -319,6 +340,10 @@ pub fn outcome(entry: &WhatIf, device: &DeviceAnalysis) -> Text {
                         text!(en: "would run out of memory, on {asked}", zh: "会显存不足（请求 {asked}）")
                     }
                 }
+                (None, None) => text!(
+                    en: "what was recorded would be served, {en} reserved; what came before is not known",
+                    zh: "记录到的请求可以满足，保留 {zh}；记录之前的情况未知"
+                ),
                 (None, _) => text!(
                     en: "close: {en} reserved, and the limit of the device is not known that exactly",
                     zh: "接近极限：需保留 {zh}，而设备上限无法精确得知"
@@ -360,13 +385,7 @@ pub fn outcome(entry: &WhatIf, device: &DeviceAnalysis) -> Text {
 /// Which batch fits, in sentences.
 pub fn batch_scale(scale: &BatchScale) -> Text {
     let device = match scale.capacity {
-        Some(capacity) => {
-            let (capacity, context) = (Bytes(capacity), Bytes(context_size::ROUND));
-            text!(
-                en: "a device of {capacity} ({context} of it for the CUDA context)",
-                zh: "显存为 {capacity} 的设备（其中 CUDA 上下文 {context}）"
-            )
-        }
+        Some(capacity) => beside_context(capacity),
         None => Text::new("the device of the recording", "记录时的设备"),
     };
     let fits = match &scale.fits {
@@ -481,8 +500,10 @@ pub fn bounds(device: &DeviceAnalysis) -> Option<Text> {
         ),
         None => text!(
             en: "No allocator can do with less than {bound}. The device's limit was never reached, so only --capacity \
-                 can say what would not fit.",
-            zh: "任何分配器都至少需要 {bound}。记录中从未触及设备上限，只有用 --capacity 才能判断放不放得下。"
+                 can say what would not fit; a limit that the program sets itself \
+                 (set_per_process_memory_fraction) is not recorded, --fraction tells it.",
+            zh: "任何分配器都至少需要 {bound}。记录中从未触及设备上限，只有用 --capacity 才能判断放不放得下；程序自设的\
+                 上限（set_per_process_memory_fraction）不会被记录，请用 --fraction 告知。"
         ),
     })
 }
