@@ -1589,11 +1589,11 @@ mod tests {
     /// A sentence that is broken by hand is broken again, and raggedly, on a terminal that is narrower.
     #[test]
     fn the_terminal_breaks_the_sentences_of_the_help() {
-        let mut commands = vec![command()];
+        let mut commands = vec![command(Lang::En), command(Lang::Zh)];
         while let Some(command) = commands.pop() {
             let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
             let lines: Vec<&str> = help.lines().collect();
-            let whole = |line: &str| line.ends_with(['.', ':']) || line.starts_with(' ') || line.is_empty();
+            let whole = |line: &str| line.ends_with(['.', ':', '。', '：']) || line.starts_with(' ') || line.is_empty();
             let broken = lines.iter().zip(lines.iter().skip(1)).find(|(line, next)| !whole(line) && !next.is_empty());
             assert_eq!(broken, None, "{}", command.get_name());
             commands.extend(command.get_subcommands().cloned());

@@ -594,39 +594,30 @@ const PAIRS: &[(&str, &str)] = &[
     ("was it fragmentation? with --allow-fill tried on the GPU", "是碎片化吗？加 --allow-fill 在 GPU 上试验"),
     (
         "Exit codes: 0 readings were taken, 1 a verdict of --fail-on was found, 2 bad usage or unreadable \
-         input,",
-        "退出码：0 已读取，1 出现 --fail-on 所列结论，2 用法错误或输入无法读取，",
-    ),
-    (
-        "3 there is no GPU or driver to read, 4 refused: the GPU is in use, and the CUDA part was asked \
+         input, 3 there is no GPU or driver to read, 4 refused: the GPU is in use, and the CUDA part was asked \
          for.",
-        "3 没有可读的 GPU 或驱动，4 拒绝：GPU 使用中而要求了 CUDA 部分。",
+        "退出码：0 已读取，1 出现 --fail-on 所列结论，2 用法错误或输入无法读取，3 没有可读的 GPU 或驱动，4 拒绝：GPU \
+         使用中而要求了 CUDA 部分。",
     ),
     (
         "No GPU and no CUDA libraries are needed, only the program's own PyTorch. Kernels do not compute: \
-         memory is real, values",
-        "不需要 GPU 和 CUDA 库，只需程序自己的 PyTorch。内核不做计算：显存是真实的，数值",
-    ),
-    (
-        "are not. Where the program's memory depends on values, the answer says so.",
-        "不是。若程序的显存取决于数值，答案会说明。",
+         memory is real, values are not. Where the program's memory depends on values, the answer says so.",
+        "不需要 GPU 和 CUDA 库，只需程序自己的 PyTorch。内核不做计算：显存是真实的，数值不是。若程序的显存取决于数\
+         值，答案会说明。",
     ),
     (
         "What is run is your command itself, with all that it does on the processor: it reads your data \
-         and runs your code.",
-        "运行的就是你的命令本身，包括它在 CPU 上做的一切：读取你的数据，运行你的代码。",
+         and runs your code. It works on a private view of the files: what it writes, renames or removes is \
+         dropped at the end and listed. It has no network, no credentials and none of a job's variables \
+         (RANK, MASTER_ADDR, SLURM_*); hubs and loggers are told that they are offline.",
+        "运行的就是你的命令本身，包括它在 CPU 上做的一切：读取你的数据，运行你的代码。它在文件的私有视图上工作：写\
+         入、改名、删除的内容最后丢弃并列出。它没有网络、没有凭据，也没有作业变量（RANK、MASTER_ADDR、SLURM_*）；\
+         模型库与日志服务会被告知处于离线状态。",
     ),
     (
-        "It works on a private view of the files: what it writes, renames or removes is dropped at the end \
-         and listed. It has no",
-        "它在文件的私有视图上工作：写入、改名、删除的内容最后丢弃并列出。它没有",
+        "Share of the device that the program lets itself have (set_per_process_memory_fraction), 0 to 1",
+        "程序允许自己使用的设备份额（set_per_process_memory_fraction），0 到 1",
     ),
-    (
-        "network, no credentials and none of a job's variables (RANK, MASTER_ADDR, SLURM_*); hubs and \
-         loggers are told that they",
-        "网络、没有凭据，也没有作业变量（RANK、MASTER_ADDR、SLURM_*）；模型库与日志服务会被告知",
-    ),
-    ("are offline.", "处于离线状态。"),
     (
         "--allow-writes, --allow-network and --env NAME give each back.",
         "--allow-writes、--allow-network、--env NAME 分别恢复这些权限。",
