@@ -131,6 +131,9 @@ const EVERYTHING: Detail = Detail {
 /// What a pipe gets: every statement of the answer, nothing cut.
 const WHOLE: Detail = Detail { others: usize::MAX, ..EVERYTHING };
 
+/// Lines that the weightiest evidence may always take.
+const FIRST_EVIDENCE: usize = 3;
+
 /// Beside a report that has more to show.
 const JUDGED: Detail = Detail { evidence: 2, fixes: 2, fix_lines: 2, wont_help: 1, observations: 1, ..EVERYTHING };
 
@@ -773,7 +776,9 @@ impl Page {
             true => finding.evidence.iter().collect(),
             false => finding.supporting(),
         };
-        for item in evidence.into_iter().take(detail.evidence) {
+        for (i, item) in evidence.into_iter().take(detail.evidence).enumerate() {
+            // What weighs most is told before what is short.
+            let lines = if i == 0 { detail.evidence_lines.max(FIRST_EVIDENCE) } else { detail.evidence_lines };
             let mut body = vec![run(Tone::Plain, self.say(&item.text))];
             if let Some(places) = self.cited(item) {
                 body.push(run(Tone::Faint, format!(" {places}")));
@@ -782,7 +787,7 @@ impl Page {
                 body.push(run(Tone::Faint, format!(" ({:+.1})", item.weight)));
             }
             let head = [run(Tone::Faint, self.bullet())];
-            self.screen.whole(&head, 4, &body, detail.evidence_lines);
+            self.screen.whole(&head, 4, &body, lines);
         }
         // What is proved needs no test.
         if !finding.refute.is_empty() && (!finding.proved || self.style.verbose) {

@@ -271,6 +271,9 @@ fn the_json_conforms_to_the_schema() {
     std::fs::write(&path, segments).unwrap();
     schema.check(&replay(&[path.to_str().unwrap()]), "without a history");
     schema.complete(&[
+        ("Decide.*", "no snapshot at hand leaves its cause open; the documents of explain have it"),
+        ("Outcome.*", "a part of Decide"),
+        ("Judgement.decide", "the same"),
         ("Device.further_oom", "more failed requests than are listed: no record at hand has so many"),
         ("Divergence.event", "the simulator does what every record at hand shows"),
         ("Divergence.how", "the simulator does what every record at hand shows"),
