@@ -13,6 +13,7 @@ use crate::evidence::{Known, Span};
 use crate::incident::survival::STEPS;
 use crate::input::Document;
 use crate::input::gpu_tables::Tables;
+use crate::thin;
 use crate::units::Figure;
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -262,11 +263,7 @@ impl<'a> ContextReader<'a> {
 
     fn note_progress(&mut self, told: ProgressAt) {
         if self.progress.len() >= PROGRESS_AT_MOST {
-            let mut keep = false;
-            self.progress.retain(|_| {
-                keep = !keep;
-                keep
-            });
+            thin::halve(&mut self.progress);
         }
         self.progress.push(told);
     }
