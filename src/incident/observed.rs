@@ -94,7 +94,9 @@ impl Timeline {
     /// oomdoc too, or the machine.
     pub fn breaks_off_full(&self) -> bool {
         let bounds = [Quantity::Cgroup, Quantity::Host];
-        self.end.is_none() && bounds.iter().any(|quantity| self.was_nearly_full(*quantity).unwrap_or(false))
+        self.end.is_none()
+            && !self.running
+            && bounds.iter().any(|quantity| self.was_nearly_full(*quantity).unwrap_or(false))
     }
 
     /// True where a quantity stood near its bound at last, or would have within the second that is not on the disk yet.
@@ -174,9 +176,7 @@ impl Timeline {
 
 /// Puts what was seen to the failures of the job's output. Where there is none and the end may be one, it is one.
 pub fn attach(incidents: &mut Vec<Incident>, timeline: &Arc<Timeline>) {
-    let failed = timeline.end.is_none_or(|end| end.failed());
     if !incidents.iter().any(|incident| incident.primary)
-        && failed
         && let Some(event) = timeline.event()
     {
         incidents.push(Incident::alone(event, Context::default()));
@@ -185,7 +185,7 @@ pub fn attach(incidents: &mut Vec<Incident>, timeline: &Arc<Timeline>) {
         incident.observed = Some(Arc::clone(timeline));
         told_from_inside(incident, timeline);
         // Of many records, the one that ended first is the failure that the others followed.
-        incident.clock.get_or_insert((timeline.header.began + timeline.lasted).rem_euclid(A_DAY));
+        incident.clock.get_or_insert(timeline.ended_at().rem_euclid(A_DAY));
         // The launcher or shell said only that it was shot; the kernel's counter says why.
         let event = &mut incident.event;
         if event.has(Sign::KilledWithoutProof) && timeline.kill_is_proved() {
@@ -197,6 +197,13 @@ pub fn attach(incidents: &mut Vec<Incident>, timeline: &Arc<Timeline>) {
                 event.facts.note(Fact::Limit, Figure { bytes: limit, half_width: 0, at: Span::GIVEN });
             }
         }
+    }
+}
+
+impl Incident {
+    /// True where all that is known of a failure is that the job's record breaks off: nothing was printed of it.
+    pub fn is_broken_record(&self) -> bool {
+        self.event.at == Span::GIVEN && self.observed.as_ref().is_some_and(|timeline| timeline.end.is_none())
     }
 }
 
@@ -282,6 +289,8 @@ mod tests {
         assert!(of(0.99, None).may_be_memory() && !of(0.5, None).may_be_memory());
         let well = Some(End { code: Some(0), ..End::default() });
         assert!(!of(0.99, well).may_be_memory(), "it ended well");
+        let running = Timeline { running: true, ..of(0.99, None) };
+        assert!(!running.may_be_memory(), "it has not ended");
         let event = of(0.99, None).event().unwrap();
         assert_eq!(event.resource, Resource::Cgroup);
         assert!(event.has(Sign::KilledWithoutProof), "what ended it is not known");

@@ -1,6 +1,7 @@
 //! What `oomdoc run` saw of a job while it ran: plain data, bounded whatever the job does, and what its curves say.
 
 use super::context::{Measure, Phase, Reading, Series, StepUnit};
+use crate::thin;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -420,11 +421,7 @@ pub struct Neighbour {
 fn push_thinned(values: &mut Vec<(f64, f64)>, value: (f64, f64)) {
     values.push(value);
     if values.len() > STEPS {
-        let mut i = 0;
-        values.retain(|_| {
-            i += 1;
-            i % 2 == 0
-        });
+        thin::halve(values);
     }
 }
 
@@ -443,13 +440,25 @@ pub struct Timeline {
     pub inside: Vec<InsideProcess>,
     /// Seconds until the last sample.
     pub lasted: f64,
-    /// `None` where the record breaks off: oomdoc itself was killed, or the machine died.
+    /// `None` where the record breaks off: oomdoc itself was killed, or the machine died, or the job still runs.
     pub end: Option<End>,
+    /// The job runs on this machine at this moment.
+    pub running: bool,
 }
 
 impl Timeline {
     pub fn new(header: Header) -> Timeline {
         Timeline { header, ..Timeline::default() }
+    }
+
+    /// Seconds since 1970 of its end, or of what was seen last.
+    pub fn ended_at(&self) -> f64 {
+        self.header.began + self.lasted
+    }
+
+    /// True where the job did not end well, or nobody saw how it ended.
+    pub fn failed(&self) -> bool {
+        !self.running && self.end.is_none_or(|end| end.failed())
     }
 
     pub fn add(&mut self, sample: &Sample) {
@@ -644,6 +653,17 @@ mod tests {
         let mut curve = Curve::default();
         points.into_iter().for_each(|(at, mib)| curve.push(Point { at, bytes: mib << 20 }, POINTS));
         curve
+    }
+
+    /// The newest step went with every thinning: a job seemed to have stood still before it ended.
+    #[test]
+    fn the_newest_step_is_kept_when_there_are_too_many() {
+        let mut timeline = Timeline::default();
+        (0..=STEPS).for_each(|step| {
+            timeline.add(&Sample { at: step as f64, step: Some(step as f64), ..Sample::default() });
+        });
+        assert_eq!(timeline.steps.len(), STEPS / 2 + 1);
+        assert_eq!(timeline.steps.last().map(|(_, step)| *step), Some(STEPS as f64));
     }
 
     #[test]

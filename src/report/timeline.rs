@@ -22,15 +22,9 @@ type Watched = (String, Arc<Timeline>);
 
 /// Records of jobs that failed, the one that fell first in front.
 fn fallen(watched: &[Watched]) -> Vec<&Watched> {
-    let failed = |timeline: &Timeline| timeline.end.is_none_or(|end| end.failed());
-    let mut fallen: Vec<&Watched> = watched.iter().filter(|(_, timeline)| failed(timeline)).collect();
-    fallen.sort_by(|(_, a), (_, b)| moment(a).total_cmp(&moment(b)));
+    let mut fallen: Vec<&Watched> = watched.iter().filter(|(_, timeline)| timeline.failed()).collect();
+    fallen.sort_by(|(_, a), (_, b)| a.ended_at().total_cmp(&b.ended_at()));
     fallen
-}
-
-/// Seconds since 1970 of its end.
-fn moment(timeline: &Timeline) -> f64 {
-    timeline.header.began + timeline.lasted
 }
 
 /// The curve that came nearest to its bound, or, where nothing is bounded, the job's own.
@@ -103,10 +97,10 @@ fn ranks(screen: &mut Screen, watched: &[Watched], fallen: &[&Watched], lang: La
         zh: "{all} 份记录，其中 {count} 份的作业失败；峰值为各自上限的 {low} 至 {high}"
     );
     screen.line(&[run(Tone::Strong, head.in_lang(lang))]);
-    let first = fallen.first().map_or(0.0, |(_, timeline)| moment(timeline));
+    let first = fallen.first().map_or(0.0, |(_, timeline)| timeline.ended_at());
     for (i, (source, timeline)) in fallen.iter().take(LISTED).enumerate() {
         let who = who(source, timeline);
-        let later = moment(timeline) - first;
+        let later = timeline.ended_at() - first;
         let after = timeline.lasted;
         let peak = fullest(timeline).map(percent).unwrap_or_default();
         let (en, zh) = (&who.en, &who.zh);
@@ -122,7 +116,7 @@ fn ranks(screen: &mut Screen, watched: &[Watched], fallen: &[&Watched], lang: La
     }
     if fallen.len() > LISTED {
         let more = fallen.len() - LISTED;
-        let last = fallen.last().map_or(0.0, |(_, timeline)| moment(timeline) - first);
+        let last = fallen.last().map_or(0.0, |(_, timeline)| timeline.ended_at() - first);
         let line = text!(en: "{more} more within {last:.1} s", zh: "另有 {more} 个在 {last:.1} s 内失败");
         screen.line(&[run(Tone::Faint, format!("  {}", line.in_lang(lang)))]);
     }

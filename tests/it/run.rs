@@ -694,6 +694,27 @@ fn many_records_are_one_report_that_says_who_fell_first() {
     assert_eq!(report["timeline"]["jobs"][0]["rank"], 17);
 }
 
+/// Its record has no end yet, and memory may well be nearly full; it was told to have been killed.
+#[test]
+fn a_job_that_still_runs_has_not_failed() {
+    let mut job = Command::new("sleep").arg("600").spawn().unwrap();
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs_f64();
+    let folder = tempfile::tempdir().unwrap();
+    let record = folder.path().join("run.record");
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
+    let header = serde_json::json!({"schema": "oomdoc.record/1", "began": now, "pid": job.id(), "host": host.trim(),
+                                    "ram": 1_000_000_000, "devices": []});
+    std::fs::write(&record, format!("{header}\n{}\n", r#"{"t":1,"j":990000000,"h":990000000}"#)).unwrap();
+    let explain = || binary::outcome(binary::oomdoc().args(["explain", "--lang", "en"]).arg(&record));
+    let (code, out, _) = explain();
+    assert_eq!(code, 1, "{out}");
+    job.kill().unwrap();
+    job.wait().unwrap();
+    let (code, out, _) = explain();
+    assert_eq!(code, 0, "{out}");
+    assert!(out.starts_with("The record of the job breaks off") && !out.contains("SIGKILL"), "{out}");
+}
+
 #[test]
 fn a_job_that_runs_already_can_be_watched() {
     let mut job = Command::new("sleep").arg("600").spawn().unwrap();
