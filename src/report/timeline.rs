@@ -27,6 +27,13 @@ fn fallen(watched: &[Watched]) -> Vec<&Watched> {
     fallen
 }
 
+/// All records: behind those that failed the others.
+fn fallen_first(watched: &[Watched]) -> Vec<&Watched> {
+    let mut all = fallen(watched);
+    all.extend(watched.iter().filter(|(_, timeline)| !timeline.failed()));
+    all
+}
+
 /// The curve that came nearest to its bound, or, where nothing is bounded, the job's own.
 fn main_quantity(timeline: &Timeline) -> Option<Quantity> {
     let bounded =

@@ -1,7 +1,7 @@
 //! What `oomdoc run` saw, drawn on the page of `oomdoc explain --format html`. Nothing is fetched; without scripts only
 //! the read-out under the pointer is missing.
 
-use super::{fallen, name, who};
+use super::{fallen_first, name, who};
 use crate::incident::Timeline;
 use crate::incident::timeline::{Curve, Point, Quantity};
 use crate::report::replay::html::escape;
@@ -28,9 +28,7 @@ const SCRIPT: &str = include_str!("timeline.js");
 /// The curves with their program, as a piece of a page; empty where no job was watched.
 pub fn curves(explanation: &Explanation, style: Style) -> String {
     let lang = style.lang;
-    let mut order = fallen(&explanation.watched);
-    let well = |timeline: &Timeline| timeline.end.is_some_and(|end| !end.failed());
-    order.extend(explanation.watched.iter().filter(|(_, timeline)| well(timeline)));
+    let order = fallen_first(&explanation.watched);
     if order.is_empty() {
         return String::new();
     }

@@ -1,6 +1,6 @@
 //! What `oomdoc run` saw, for programs.
 
-use super::{Timeline, fallen};
+use super::{Timeline, fallen, fallen_first};
 use crate::incident::timeline::{Curve, Quantity};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -103,10 +103,9 @@ struct Stranger {
 
 /// The view; `None` where nothing was watched.
 pub fn view(watched: &[(String, Arc<Timeline>)]) -> Option<Watched<'_>> {
-    let mut order = fallen(watched);
-    let failed = order.len();
-    order.extend(watched.iter().filter(|(_, timeline)| timeline.end.is_some_and(|end| !end.failed())));
-    let jobs = order.iter().enumerate().map(|(i, (source, timeline))| job(source, timeline, i < WITH_CURVES));
+    let failed = fallen(watched).len();
+    let jobs = fallen_first(watched).into_iter().enumerate();
+    let jobs = jobs.map(|(i, (source, timeline))| job(source, timeline, i < WITH_CURVES));
     (!watched.is_empty()).then(|| Watched { records: watched.len(), failed, jobs: jobs.collect() })
 }
 
