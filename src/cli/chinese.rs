@@ -78,9 +78,20 @@ fn remarks(line: &str) -> Vec<(usize, &str)> {
 /// A page as clap makes it, with what it says by itself in Chinese, and wrapped: it takes every character for one
 /// column wide and breaks at spaces only.
 pub(super) fn page(text: &str, width: usize) -> String {
-    let notes = [("[default: ", "[默认："), ("[possible values: ", "[可选值："), ("[env: ", "[环境变量：")];
-    let text = notes.iter().fold(text.to_string(), |page, (en, zh)| page.replace(en, zh));
-    text.lines().map(|line| wrapped(line, width) + "\n").collect()
+    own_words(text).lines().map(|line| wrapped(line, width) + "\n").collect()
+}
+
+/// What clap says by itself in a page or in a line of usage, in Chinese.
+pub(super) fn own_words(text: &str) -> String {
+    let notes = [
+        ("Usage: ", "用法："),
+        ("[OPTIONS]", "[选项]"),
+        ("<COMMAND>", "<命令>"),
+        ("[default: ", "[默认："),
+        ("[possible values: ", "[可选值："),
+        ("[env: ", "[环境变量："),
+    ];
+    notes.iter().fold(text.to_string(), |page, (en, zh)| page.replace(en, zh))
 }
 
 /// A line and those that it takes; they begin below what is said of an option, where that has a column of its own.
@@ -528,7 +539,8 @@ const PAIRS: &[(&str, &str)] = &[
     ("what grew between two of them", "两者之间增长了什么"),
     ("what PyTorch's allocator would do with a list of requests", "PyTorch 分配器对一串申请会怎样做"),
     ("who holds the memory of this machine's GPUs right now", "此刻谁占用本机 GPU 的显存"),
-    ("the largest batch that fits", "能放下的最大批"),
+    ("does batch 16 fit a T4, and what is the largest that does;", "batch 16 能否放进 T4，最大能放下多大的 batch；"),
+    ("closer with peaks that were measured: --measure 8=7.2GiB", "有实测峰值则更准：--measure 8=7.2GiB"),
     ("would it fit that GPU? a few real steps, without any GPU", "能放进该 GPU 吗？运行真实的几步，无需 GPU"),
     ("the job as it is; a diagnosis when its memory ends", "原样运行任务；内存耗尽时给出诊断"),
     (
