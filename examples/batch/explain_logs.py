@@ -18,12 +18,18 @@ from concurrent.futures import ThreadPoolExecutor
 
 TEXTS = ("log", "error", "resource", "framework", "program", "conclusion", "cause", "fix")
 BYTES = ("requested_bytes", "capacity_bytes")
+# A log that takes longer, such as one on a network drive that hangs, must not end the others.
+SECONDS = 120
 
 
 def row(oomdoc: str, log: str) -> dict:
     """What one log tells."""
     told = {"log": log}
-    done = subprocess.run([oomdoc, "explain", "--format", "json", log], capture_output=True, text=True, timeout=120)
+    command = [oomdoc, "explain", "--format", "json", log]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
+    except subprocess.TimeoutExpired:
+        return told | {"error": f"no answer within {SECONDS} s"}
     if done.returncode not in (0, 1):
         return told | {"error": done.stderr.strip()}
     incident = next((one for one in json.loads(done.stdout)["incidents"] if one.get("primary")), None)

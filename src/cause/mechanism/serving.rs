@@ -118,7 +118,8 @@ pub const CACHE_NEED: Mechanism = Mechanism {
                 Reading::new(
                     nothing_left(&budget),
                     text!(
-                        en: "the engine found no memory for its cache; neither its share nor what was free is in the log",
+                        en: "the engine found no memory for its cache; the log does not say how much it may \
+                             take, nor how much was free",
                         zh: "引擎没有可用于缓存的显存；日志未说明它可用多少、当时空闲多少"
                     ),
                 )
