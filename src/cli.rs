@@ -525,7 +525,7 @@ impl From<Command> for Invocation {
                                       closer with peaks that were measured: --measure 8=7.2GiB
   oomdoc rehearse --like 3090 -- python train.py
                                       would it fit that GPU? a few real steps, without any GPU
-  oomdoc run -- python train.py       the job as it is; a diagnosis when its memory ends
+  oomdoc run -- python train.py       the job as it is; a diagnosis when its memory runs out
 
 Exit codes of explain: 0 an incident was found, 1 none, 2 bad usage or unreadable input."
 )]
@@ -552,7 +552,7 @@ enum Command {
     Headroom(Box<headroom::HeadroomArgs>),
     /// Run a training program for a few steps on a simulated GPU: would it fit, and up to which batch
     Rehearse(Box<RehearseArgs>),
-    /// Run a job unchanged, and be there when its memory ends
+    /// Run a job unchanged, and explain why when its memory runs out
     Run(Box<run::RunArgs>),
     /// Watch a process that already runs, as run does, until it ends
     Attach(Box<run::AttachArgs>),
@@ -1179,7 +1179,7 @@ struct RehearseArgs {
     /// Short for --format json
     #[arg(long, conflicts_with = "format")]
     json: bool,
-    /// Everything: whole stacks, all holders, all traps
+    /// Everything: whole stacks, all holders, all that was assumed
     #[arg(short, long)]
     verbose: bool,
     #[command(flatten)]

@@ -14,6 +14,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
 TEXTS = ("log", "error", "resource", "framework", "program", "conclusion", "cause", "fix")
@@ -50,7 +51,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("logs", nargs="+", help="files, or patterns with **")
     parser.add_argument("--out", help="where the rows go: a .parquet, .csv or .jsonl file")
-    parser.add_argument("--oomdoc", default=shutil.which("oomdoc") or "oomdoc")
+    # pip puts it beside the interpreter, which need not be on the path.
+    folders = [os.path.dirname(sys.executable), *os.get_exec_path()]
+    found = shutil.which("oomdoc", path=os.pathsep.join(folders))
+    parser.add_argument("--oomdoc", default=found, required=found is None, help="the program, where it is not on the path")
     asked = parser.parse_args()
     logs = sorted({log for pattern in asked.logs for log in glob.glob(pattern, recursive=True)})
     columns = dict.fromkeys(TEXTS, pl.String) | dict.fromkeys(BYTES, pl.Int64) | {"confidence": pl.Float64}
