@@ -11,7 +11,7 @@ pub const FIX: Fix = Fix {
             en: "Eager attention keeps scores of batch × heads × length² elements, 2 to 5 bytes each per layer; \
                  fused kernels never store them. Results differ by rounding only. Some models and masks fall back \
                  to eager without saying so.",
-            zh: "eager 注意力每层保留 批 × 头数 × 长度² 个分数，每个 2 到 5 字节；融合 kernel 从不存储它们。结果只有舍入差\
+            zh: "eager 注意力每层保留 批 × 头数 × 长度² 个分数，每个 2 到 5 字节；融合 kernel 不存储。结果只有舍入差\
                  别。某些模型和掩码会悄悄退回 eager。"
         )
     },
