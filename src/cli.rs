@@ -3,6 +3,7 @@
 mod chinese;
 mod complete;
 mod headroom;
+mod mistakes;
 mod run;
 
 use crate::allocator::device::{Listing, Process};
@@ -21,7 +22,8 @@ use crate::rehearse::view::{self, Level};
 use crate::report::rules::Subject;
 use crate::report::{Style, wording};
 use crate::snapshot::diff::Moment;
-use crate::text::Lang;
+use crate::text;
+use crate::text::{Lang, Text};
 use crate::units::{self, Base};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use clap_complete::engine::{ArgValueCandidates, ArgValueCompleter};
@@ -425,7 +427,7 @@ pub fn parse() -> Invocation {
         Lang::En => Cli::try_parse_from(line),
         Lang::Zh => command(lang).try_get_matches_from(line).and_then(|matches| Cli::from_arg_matches(&matches)),
     };
-    parsed.map_or_else(|error| told(&error, lang), |cli| cli.command.into())
+    parsed.map_or_else(|error| told(error, lang), |cli| cli.command.into())
 }
 
 /// The language of the help, by the option where it stands and else as for reports.
@@ -442,15 +444,23 @@ fn asked_language(line: &[OsString]) -> Lang {
 }
 
 /// Prints help, the version or what is wrong with the line, and ends the process.
-fn told(error: &clap::Error, lang: Lang) -> ! {
-    if lang == Lang::Zh && error.kind() == clap::error::ErrorKind::DisplayHelp {
-        let columns = terminal_size::terminal_size_of(std::io::stdout()).map_or(100, |(width, _)| width.0.into());
-        let page = chinese::page(&error.render().to_string(), columns.min(100));
-        // A reader that has gone away wanted no more.
-        let _ = std::io::stdout().write_all(page.as_bytes());
-        std::process::exit(0);
+fn told(error: clap::Error, lang: Lang) -> ! {
+    use clap::error::ErrorKind::{DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand};
+    if lang == Lang::En {
+        error.exit();
     }
-    error.exit()
+    if !matches!(error.kind(), DisplayHelp | DisplayHelpOnMissingArgumentOrSubcommand) {
+        error.apply::<mistakes::InChinese>().exit();
+    }
+    let columns = terminal_size::terminal_size_of(std::io::stdout()).map_or(100, |(width, _)| width.0.into());
+    let page = chinese::page(&error.render().to_string(), columns.min(100));
+    // A reader that has gone away wanted no more.
+    let _ = if error.use_stderr() {
+        std::io::stderr().write_all(page.as_bytes())
+    } else {
+        std::io::stdout().write_all(page.as_bytes())
+    };
+    std::process::exit(error.exit_code());
 }
 
 /// `oomdoc train.log` is `oomdoc explain train.log`: nobody who pastes a file's name knows of commands yet. Only for
@@ -510,11 +520,12 @@ impl From<Command> for Invocation {
   oomdoc simulate trace.txt --capacity 24GiB
                                       what PyTorch's allocator would do with a list of requests
   oomdoc probe                        who holds the memory of this machine's GPUs right now
-  oomdoc headroom --measure 8=7.2GiB --measure 16=12.8GiB --gpu-memory 24GiB
-                                      the largest batch that fits
+  oomdoc headroom --model config.json --batch 16 --gpu T4
+                                      does batch 16 fit a T4, and what is the largest that does;
+                                      closer with peaks that were measured: --measure 8=7.2GiB
   oomdoc rehearse --like 3090 -- python train.py
                                       would it fit that GPU? a few real steps, without any GPU
-  oomdoc run -- python train.py       the job as it is; a diagnosis when its memory ends
+  oomdoc run -- python train.py       the job as it is; a diagnosis when its memory runs out
 
 Exit codes of explain: 0 an incident was found, 1 none, 2 bad usage or unreadable input."
 )]
@@ -541,7 +552,7 @@ enum Command {
     Headroom(Box<headroom::HeadroomArgs>),
     /// Run a training program for a few steps on a simulated GPU: would it fit, and up to which batch
     Rehearse(Box<RehearseArgs>),
-    /// Run a job unchanged, and be there when its memory ends
+    /// Run a job unchanged, and explain why when its memory runs out
     Run(Box<run::RunArgs>),
     /// Watch a process that already runs, as run does, until it ends
     Attach(Box<run::AttachArgs>),
@@ -994,10 +1005,10 @@ impl From<CudaArgs> for CudaOptions {
 }
 
 /// A size of at least 1 MiB.
-fn buffer(text: &str) -> Result<u64, String> {
+fn buffer(text: &str) -> Result<u64, Refused> {
     match size(text)? {
         bytes if bytes >= units::MIB => Ok(bytes),
-        _ => Err("must be at least 1 MiB".into()),
+        _ => Err(text!(en: "must be at least 1 MiB", zh: "至少 1 MiB").into()),
     }
 }
 
@@ -1022,28 +1033,31 @@ struct JobArgs {
 #[derive(Debug, Clone)]
 struct GpuNames(Option<Vec<GpuName>>);
 
-fn gpu_names(text: &str) -> Result<GpuNames, String> {
+fn gpu_names(text: &str) -> Result<GpuNames, Refused> {
     if text == "all" {
         return Ok(GpuNames(None));
     }
     let name = |part: &str| match part.trim() {
-        "" => Err("an empty name; write 3 or 0,2 or a UUID, or all".to_string()),
+        "" => Err(text!(
+            en: "an empty name; write 3 or 0,2 or a UUID, or all",
+            zh: "名称为空；请写 3、0,2、UUID 或 all"
+        )),
         part => Ok(part.parse().map_or_else(|_| GpuName::Uuid(part.to_string()), GpuName::Index)),
     };
-    text.split(',').map(name).collect::<Result<_, _>>().map(|names| GpuNames(Some(names)))
+    Ok(GpuNames(Some(text.split(',').map(name).collect::<Result<_, _>>()?)))
 }
 
-fn interval(text: &str) -> Result<f64, String> {
+fn interval(text: &str) -> Result<f64, Refused> {
     match text.parse::<f64>() {
         Ok(seconds) if (0.01..=86_400.0).contains(&seconds) => Ok(seconds),
-        _ => Err("must be between 0.01 and 86400 seconds".into()),
+        _ => Err(text!(en: "must be between 0.01 and 86400 seconds", zh: "须在 0.01 到 86400 秒之间").into()),
     }
 }
 
-fn verdict(text: &str) -> Result<String, String> {
+fn verdict(text: &str) -> Result<String, Refused> {
     let known: Vec<&str> =
         RULES.iter().map(|rule| rule.id).chain(warnings::IDS.iter().copied()).chain(std::iter::once("any")).collect();
-    if known.contains(&text) { Ok(text.to_string()) } else { Err(format!("not one of {}", known.join(", "))) }
+    if known.contains(&text) { Ok(text.to_string()) } else { Err(none_of(&known)) }
 }
 
 impl From<ProbeArgs> for ProbeOptions {
@@ -1165,7 +1179,7 @@ struct RehearseArgs {
     /// Short for --format json
     #[arg(long, conflicts_with = "format")]
     json: bool,
-    /// Everything: whole stacks, all holders, all traps
+    /// Everything: whole stacks, all holders, all that was assumed
     #[arg(short, long)]
     verbose: bool,
     #[command(flatten)]
@@ -1203,13 +1217,12 @@ struct ModelArgs {
     python: Option<PathBuf>,
 }
 
-fn task(text: &str) -> Result<Task, String> {
-    let known = || Task::ALL.iter().map(|task| task.id()).collect::<Vec<_>>().join(", ");
-    text.parse().map_err(|_| format!("not known; write one of {}", known()))
+fn task(text: &str) -> Result<Task, Refused> {
+    text.parse().map_err(|_| none_of(&Task::ALL.iter().map(|task| task.id()).collect::<Vec<_>>()))
 }
 
-fn padding(text: &str) -> Result<f64, String> {
-    share(text).ok().filter(|share| *share <= 0.5).ok_or_else(|| "not a number from 0 to 0.5".into())
+fn padding(text: &str) -> Result<f64, Refused> {
+    share(text).ok().filter(|share| *share <= 0.5).ok_or_else(|| no_share("0.5"))
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -1299,24 +1312,30 @@ fn launched(command: &[OsString]) -> Option<u32> {
 }
 
 /// `8`, `8,16,32`, `1..64`.
-fn batches(text: &str) -> Result<Batches, String> {
-    let usage = || "write 8, 8,16,32 or 1..64".to_string();
+fn batches(text: &str) -> Result<Batches, Refused> {
+    let usage = || text!(en: "write 8, 8,16,32 or 1..64", zh: "请写 8、8,16,32 或 1..64");
     let one = |text: &str| match text.trim().parse::<u64>() {
         Ok(batch) if (1..=1 << 24).contains(&batch) => Ok(batch),
         _ => Err(usage()),
     };
     if let Some((from, to)) = text.split_once("..") {
         let (from, to) = (one(from)?, one(to.trim_start_matches('='))?);
-        return if from <= to { Ok(Batches::Between(from, to)) } else { Err("the range is empty".into()) };
+        return match from <= to {
+            true => Ok(Batches::Between(from, to)),
+            false => Err(text!(en: "the range is empty", zh: "范围为空").into()),
+        };
     }
-    let mut list = text.split(',').map(one).collect::<Result<Vec<u64>, String>>()?;
+    let mut list = text.split(',').map(one).collect::<Result<Vec<u64>, Text>>()?;
     list.sort_unstable();
     list.dedup();
-    if list.len() > 64 { Err("at most 64 batches".into()) } else { Ok(Batches::List(list)) }
+    match list.len() {
+        ..=64 => Ok(Batches::List(list)),
+        _ => Err(text!(en: "at most 64 batches", zh: "最多 64 个 batch").into()),
+    }
 }
 
 /// `90`, `90s`, `10m`, `1.5h`.
-fn duration(text: &str) -> Result<Duration, String> {
+fn duration(text: &str) -> Result<Duration, Refused> {
     let text = text.trim();
     let (number, unit) = match text.char_indices().last() {
         Some((at, 's')) => (&text[..at], 1.0),
@@ -1326,12 +1345,16 @@ fn duration(text: &str) -> Result<Duration, String> {
     };
     match number.trim().parse::<f64>() {
         Ok(n) if (1.0..=604_800.0).contains(&(n * unit)) => Ok(Duration::from_secs_f64(n * unit)),
-        _ => Err("write 90s, 10m or 1h, from 1s to 7 days".into()),
+        _ => Err(text!(
+            en: "write 90s, 10m or 1h, from 1s to 7 days",
+            zh: "请写 90s、10m 或 1h，从 1 秒到 7 天"
+        )
+        .into()),
     }
 }
 
 /// The same, or 0 for none.
-fn duration_or_none(text: &str) -> Result<Duration, String> {
+fn duration_or_none(text: &str) -> Result<Duration, Refused> {
     match text.trim() {
         "0" | "0s" => Ok(Duration::ZERO),
         text => duration(text),
@@ -1339,11 +1362,11 @@ fn duration_or_none(text: &str) -> Result<Duration, String> {
 }
 
 /// `NAME=VALUE`, or `NAME` for a variable that passes as it is.
-fn passed(text: &str) -> Result<(String, Option<String>), String> {
+fn passed(text: &str) -> Result<(String, Option<String>), Refused> {
     match text.split_once('=') {
         Some((name, value)) if !name.is_empty() => Ok((name.to_string(), Some(value.to_string()))),
         None if !text.is_empty() => Ok((text.to_string(), None)),
-        _ => Err("write NAME=VALUE, or NAME".into()),
+        _ => Err(text!(en: "write NAME=VALUE, or NAME", zh: "请写 NAME=VALUE 或 NAME").into()),
     }
 }
 
@@ -1401,8 +1424,13 @@ impl From<DiffArgs> for DiffOptions {
 }
 
 /// `growth>5%`, `reserved>200MiB`.
-fn growth_limit(text: &str) -> Result<GrowthLimit, String> {
-    let usage = || "not a limit; write growth>5%, growth>200MiB or reserved>5%".to_string();
+fn growth_limit(text: &str) -> Result<GrowthLimit, Refused> {
+    let usage = || {
+        Refused(text!(
+            en: "not a limit; write growth>5%, growth>200MiB or reserved>5%",
+            zh: "不是上限；请写 growth>5%、growth>200MiB 或 reserved>5%"
+        ))
+    };
     let (what, most) = text.split_once('>').ok_or_else(usage)?;
     let reserved = match what.trim() {
         "growth" => false,
@@ -1517,57 +1545,97 @@ fn terminal_height() -> Option<usize> {
     Some(usize::from(height.0).saturating_sub(1).max(10)).filter(|_| height.0 > 1)
 }
 
-fn count(text: &str) -> Result<u64, String> {
+/// Why a value of the command line was refused.
+#[derive(Debug, PartialEq)]
+struct Refused(Text);
+
+impl From<Text> for Refused {
+    fn from(text: Text) -> Refused {
+        Refused(text)
+    }
+}
+
+impl std::fmt::Display for Refused {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0.en)
+    }
+}
+
+impl std::error::Error for Refused {}
+
+fn count(text: &str) -> Result<u64, Refused> {
     match text.parse::<u64>() {
-        Ok(0) => Err("must be at least 1".into()),
+        Ok(0) => Err(text!(en: "must be at least 1", zh: "至少为 1").into()),
         Ok(n) => Ok(n),
-        Err(_) => Err("not a whole number".into()),
+        Err(_) => Err(text!(en: "not a whole number", zh: "不是整数").into()),
     }
 }
 
 /// A size; a bare number is bytes.
-fn bytes(text: &str) -> Result<u64, String> {
-    units::parse(text, Base::Binary).map(|size| size.bytes).ok_or_else(|| "not a size; write 512MiB or 133.59MB".into())
+fn bytes(text: &str) -> Result<u64, Refused> {
+    let parsed = units::parse(text, Base::Binary).map(|size| size.bytes);
+    parsed.ok_or_else(|| {
+        text!(en: "not a size; write 512MiB or 133.59MB", zh: "不是大小；请写 512MiB 或 133.59MB").into()
+    })
 }
 
 /// A size of a device or a part of it, of which a few bytes are none: somebody forgot the unit.
-fn size(text: &str) -> Result<u64, String> {
+fn size(text: &str) -> Result<u64, Refused> {
     let parsed = bytes(text)?;
     let bare = text.trim().ends_with(|last: char| last.is_ascii_digit() || last == '.');
     if bare && (1..1 << 20).contains(&parsed) {
-        return Err(format!("has no unit: write {}GiB or {}MiB", text.trim(), text.trim()));
+        let number = text.trim();
+        return Err(text!(
+            en: "has no unit: write {number}GiB or {number}MiB",
+            zh: "缺少单位：请写 {number}GiB 或 {number}MiB"
+        )
+        .into());
     }
     Ok(parsed)
 }
 
-fn process(text: &str) -> Result<Process, String> {
-    let (pid, bytes) = text.split_once(':').ok_or("write PID:SIZE, such as 4242:3GiB")?;
-    Ok(Process { pid: pid.trim().parse().map_err(|_| "not a process id")?, bytes: size(bytes)? })
+fn process(text: &str) -> Result<Process, Refused> {
+    let usage = || text!(en: "write PID:SIZE, such as 4242:3GiB", zh: "请写 PID:SIZE，例如 4242:3GiB");
+    let (pid, bytes) = text.split_once(':').ok_or_else(usage)?;
+    let pid = pid.trim().parse().map_err(|_| text!(en: "not a process id", zh: "不是进程号"))?;
+    Ok(Process { pid, bytes: size(bytes)? })
 }
 
-fn listing(text: &str) -> Result<Listing, String> {
+fn listing(text: &str) -> Result<Listing, Refused> {
     match text {
         "self" => Ok(Listing::Itself),
         "none" => Ok(Listing::Absent),
         "missing" => Ok(Listing::NoLibrary),
-        pid => pid.parse().map(Listing::As).map_err(|_| "write self, none, missing or a process id".into()),
+        pid => pid.parse().map(Listing::As).map_err(|_| {
+            text!(en: "write self, none, missing or a process id", zh: "请写 self、none、missing 或进程号").into()
+        }),
     }
 }
 
-fn torch(text: &str) -> Result<Version, String> {
-    let version = Version::parse(text).ok_or("not a version; write 2.11 or 2.11.0")?;
+fn torch(text: &str) -> Result<Version, Refused> {
+    let usage = || text!(en: "not a version; write 2.11 or 2.11.0", zh: "不是版本号；请写 2.11 或 2.11.0");
+    let version = Version::parse(text).ok_or_else(usage)?;
     if version < Version::OLDEST || version.from(Version::NEWEST.major, Version::NEWEST.minor + 1) {
-        let (oldest, newest) = (Version::OLDEST, Version::NEWEST);
-        return Err(format!("known are {}.{} to {}.{}", oldest.major, oldest.minor, newest.major, newest.minor));
+        let [oldest, newest] =
+            [Version::OLDEST, Version::NEWEST].map(|version| format!("{}.{}", version.major, version.minor));
+        return Err(text!(en: "known are {oldest} to {newest}", zh: "已知版本为 {oldest} 到 {newest}").into());
     }
     Ok(version)
 }
 
-fn share(text: &str) -> Result<f64, String> {
-    text.parse().ok().filter(|share| (0.0..=1.0).contains(share)).ok_or_else(|| "not a number from 0 to 1".into())
+fn share(text: &str) -> Result<f64, Refused> {
+    text.parse().ok().filter(|share| (0.0..=1.0).contains(share)).ok_or_else(|| no_share("1"))
 }
 
-fn parameters(text: &str) -> Result<f64, String> {
+fn no_share(most: &str) -> Refused {
+    Refused(text!(en: "not a number from 0 to {most}", zh: "不是 0 到 {most} 之间的数"))
+}
+
+fn none_of(known: &[&str]) -> Refused {
+    Refused(Text::new(format!("not one of {}", known.join(", ")), format!("可选：{}", known.join("、"))))
+}
+
+fn parameters(text: &str) -> Result<f64, Refused> {
     let text = text.trim();
     let (number, factor) = match text.char_indices().last() {
         Some((i, 'k' | 'K')) => (&text[..i], 1e3),
@@ -1578,7 +1646,7 @@ fn parameters(text: &str) -> Result<f64, String> {
     };
     match number.trim().parse::<f64>() {
         Ok(n) if n.is_finite() && n > 0.0 => Ok(n * factor),
-        _ => Err("not a count of parameters; write 350M or 7B".into()),
+        _ => Err(text!(en: "not a count of parameters; write 350M or 7B", zh: "不是参数量；请写 350M 或 7B").into()),
     }
 }
 

@@ -41,6 +41,14 @@ pub fn inert(text: &str) -> String {
     text.chars().map(|c| if c != '\n' && is_obeyed(c) { char::REPLACEMENT_CHARACTER } else { c }).collect()
 }
 
+/// `1 step`, `3 steps`: a number with its English noun.
+pub fn counted(count: impl Into<u64>, noun: &str) -> String {
+    match count.into() {
+        1 => format!("1 {noun}"),
+        count => format!("{count} {noun}s"),
+    }
+}
+
 /// One statement in both languages. Build it with [`text!`](crate::text!).
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Text {

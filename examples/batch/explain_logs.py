@@ -14,16 +14,23 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
 TEXTS = ("log", "error", "resource", "framework", "program", "conclusion", "cause", "fix")
 BYTES = ("requested_bytes", "capacity_bytes")
+# A log that takes longer, such as one on a network drive that hangs, must not end the others.
+SECONDS = 120
 
 
 def row(oomdoc: str, log: str) -> dict:
     """What one log tells."""
     told = {"log": log}
-    done = subprocess.run([oomdoc, "explain", "--format", "json", log], capture_output=True, text=True, timeout=120)
+    command = [oomdoc, "explain", "--format", "json", log]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
+    except subprocess.TimeoutExpired:
+        return told | {"error": f"no answer within {SECONDS} s"}
     if done.returncode not in (0, 1):
         return told | {"error": done.stderr.strip()}
     incident = next((one for one in json.loads(done.stdout)["incidents"] if one.get("primary")), None)
@@ -44,7 +51,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("logs", nargs="+", help="files, or patterns with **")
     parser.add_argument("--out", help="where the rows go: a .parquet, .csv or .jsonl file")
-    parser.add_argument("--oomdoc", default=shutil.which("oomdoc") or "oomdoc")
+    # pip puts it beside the interpreter, which need not be on the path.
+    folders = [os.path.dirname(sys.executable), *os.get_exec_path()]
+    found = shutil.which("oomdoc", path=os.pathsep.join(folders))
+    parser.add_argument("--oomdoc", default=found, required=found is None, help="the program, where it is not on the path")
     asked = parser.parse_args()
     logs = sorted({log for pattern in asked.logs for log in glob.glob(pattern, recursive=True)})
     columns = dict.fromkeys(TEXTS, pl.String) | dict.fromkeys(BYTES, pl.Int64) | {"confidence": pl.Float64}

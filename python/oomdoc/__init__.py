@@ -10,6 +10,7 @@ Nothing here imports PyTorch or any other package: where PyTorch has been import
 
 from __future__ import annotations
 
+import contextlib
 import html
 import json
 import os
@@ -117,8 +118,10 @@ def explain(what: str | os.PathLike[str] | BaseException, *, lang: str | None = 
 # What an exception of memory is at least; whether it is one, the program decides.
 _NEVER = (KeyboardInterrupt, SystemExit, GeneratorExit)
 
+# The mark of an exception that was explained. Kept on it: an id belongs to the next one as soon as it is gone.
+_SAID = "_oomdoc_said"
+
 _lock = threading.Lock()
-_said: set[int] = set()
 _before: Any = None
 
 
@@ -127,9 +130,11 @@ def diagnosis(error: BaseException | None) -> Explanation | None:
     if error is None or isinstance(error, _NEVER):
         return None
     with _lock:
-        if id(error) in _said:
+        if getattr(error, _SAID, False):
             return None
-        _said.add(id(error))
+        # One without room for it is explained as often as it comes.
+        with contextlib.suppress(AttributeError):
+            setattr(error, _SAID, True)
     try:
         found = explain(error)
     except (OSError, ValueError):

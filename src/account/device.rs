@@ -240,7 +240,7 @@ fn within_device(figures: &Figures, ledger: &mut Ledger) -> Option<Interval> {
                 lines,
                 text!(
                     en: "{held} is held on a device of {capacity}: the driver has lent system memory for the rest, \
-                         which is slow; what of it lies on the device is not told",
+                         which is slow; how much of it lies on the device is unknown",
                     zh: "设备只有 {capacity}，却持有 {held}：其余由驱动借用系统内存（很慢），其中多少在设备上未知"
                 ),
             )
@@ -251,7 +251,7 @@ fn within_device(figures: &Figures, ledger: &mut Ledger) -> Option<Interval> {
                 lines,
                 text!(
                     en: "{held} is held on a device of {capacity}: the figures are not of one device, or system memory \
-                         was lent; what lies on the device is not told",
+                         was lent; how much lies on the device is unknown",
                     zh: "设备只有 {capacity}，却持有 {held}：读数不属于同一设备，或借用了系统内存；其中多少在设备上未知"
                 ),
             )

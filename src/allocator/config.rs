@@ -184,7 +184,7 @@ pub const OPTIONS: &[OptionRule] = &[
                  blocks stay whole, but smaller requests can no longer use them, so that \
                  reserved memory can also grow.",
                 "不小于该值的块不再拆分，只服务于几乎能填满它的请求。大块得以保持完整，但较小的请求无法再使用它们，\
-                 预留显存也可能因此增加。",
+                 保留的显存也可能因此增加。",
             )
         },
     },
@@ -226,7 +226,7 @@ pub const OPTIONS: &[OptionRule] = &[
             Text::new(
                 "Gives cached segments back by age once reserved memory exceeds this share of the limit. Works only \
                  with a memory fraction (2.10+: below 1).",
-                "当预留显存超过上限的这一比例时，按闲置时间归还缓存段。只有设置了显存占比上限才生效（2.10 起须小于 \
+                "当保留的显存超过上限的这一比例时，按闲置时间归还缓存段。只有设置了显存占比上限才生效（2.10 起须小于 \
                  1）。",
             )
         },
@@ -241,7 +241,7 @@ pub const OPTIONS: &[OptionRule] = &[
             Text::new(
                 "Most of the device's memory that the allocator may reserve. The CUDA context and libraries come on \
                  top.",
-                "分配器最多可预留的显存占比。CUDA 上下文与各库的占用另计。",
+                "分配器最多可保留的显存占比。CUDA 上下文与各库的占用另计。",
             )
         },
     },
@@ -886,7 +886,7 @@ fn remarks_on(config: &Config, keys: &[&'static str], version: Version, platform
                     "with expandable segments `max_split_size_mb` no longer limits splitting, but still keeps smaller \
                      requests out of large free blocks: reserved memory can grow; better leave it out",
                     "启用可扩展段后，`max_split_size_mb` 不再限制拆分，却仍会阻止较小请求使用大的空闲块，\
-                     预留显存可能增加；建议去掉它",
+                     保留的显存可能增加；建议去掉它",
                 )
             } else {
                 Text::new(

@@ -78,9 +78,24 @@ fn remarks(line: &str) -> Vec<(usize, &str)> {
 /// A page as clap makes it, with what it says by itself in Chinese, and wrapped: it takes every character for one
 /// column wide and breaks at spaces only.
 pub(super) fn page(text: &str, width: usize) -> String {
-    let notes = [("[default: ", "[默认："), ("[possible values: ", "[可选值："), ("[env: ", "[环境变量：")];
-    let text = notes.iter().fold(text.to_string(), |page, (en, zh)| page.replace(en, zh));
-    text.lines().map(|line| wrapped(line, width) + "\n").collect()
+    let heading = |line: &str| match line.strip_suffix(':').filter(|name| !name.starts_with(' ')) {
+        Some(name) => format!("{name}："),
+        None => wrapped(line, width),
+    };
+    own_words(text).lines().map(|line| heading(line) + "\n").collect()
+}
+
+/// What clap says by itself in a page or in a line of usage, in Chinese.
+pub(super) fn own_words(text: &str) -> String {
+    let notes = [
+        ("Usage: ", "用法："),
+        ("[OPTIONS]", "[选项]"),
+        ("<COMMAND>", "<命令>"),
+        ("[default: ", "[默认："),
+        ("[possible values: ", "[可选值："),
+        ("[env: ", "[环境变量："),
+    ];
+    notes.iter().fold(text.to_string(), |page, (en, zh)| page.replace(en, zh))
 }
 
 /// A line and those that it takes; they begin below what is said of an option, where that has a column of its own.
@@ -151,7 +166,7 @@ const PAIRS: &[(&str, &str)] = &[
         "Run a training program for a few steps on a simulated GPU: would it fit, and up to which batch",
         "在模拟的 GPU 上把训练程序运行几步：能否放下，最大批大小是多少",
     ),
-    ("Run a job unchanged, and be there when its memory ends", "原样运行任务，并在内存耗尽时在场"),
+    ("Run a job unchanged, and explain why when its memory runs out", "原样运行任务，内存耗尽时说明原因"),
     ("Watch a process that already runs, as run does, until it ends", "像 run 一样观察一个已在运行的进程，直到它结束"),
     (
         "Print the script that completes commands, GPUs, rules and settings in a shell",
@@ -172,8 +187,8 @@ const PAIRS: &[(&str, &str)] = &[
     ),
     ("What to print: terminal, json, junit or github", "输出格式：terminal、json、junit 或 github"),
     ("What to print: summary, jsonl, or the trace itself", "输出格式：summary、jsonl，或 trace 本身"),
-    ("Short for --format json", "等于 --format json"),
-    ("Short for --format jsonl", "等于 --format jsonl"),
+    ("Short for --format json", "即 --format json"),
+    ("Short for --format jsonl", "即 --format jsonl"),
     (
         "Memory snapshot of the run, which proves or refutes it; may be repeated",
         "该次运行的显存快照，用来证明或推翻诊断；可重复",
@@ -183,7 +198,7 @@ const PAIRS: &[(&str, &str)] = &[
         "全部内容：所有证据、公式、明细、已排除的原因",
     ),
     ("Everything: all notes, whole stacks", "全部内容：所有说明、完整调用栈"),
-    ("Everything: whole stacks, all holders, all traps", "全部内容：完整调用栈、所有占用者、所有陷阱"),
+    ("Everything: whole stacks, all holders, all that was assumed", "全部内容：完整调用栈、所有占用者、所有前提"),
     ("Everything that was read, and why other readings are missing", "读到的全部内容，以及其余读数缺失的原因"),
     (
         "Language of the report; auto asks LC_ALL, LC_MESSAGES and LANG",
@@ -228,7 +243,7 @@ const PAIRS: &[(&str, &str)] = &[
         "要尝试的分配器设置，取代默认的几种；可重复",
     ),
     ("Size of the device", "设备大小"),
-    ("Which batch fits the device; BATCH is that of the recording", "多大的批能放进设备；BATCH 为记录时的批大小"),
+    ("Which batch fits the device; BATCH is that of the recording", "多大的批大小能放进设备；BATCH 为记录时的批大小"),
     (
         "PyTorch version to replay as [default: the newest that writes such a snapshot]",
         "按哪个 PyTorch 版本重放 [默认：会写出此种快照的最新版本]",
@@ -363,7 +378,7 @@ const PAIRS: &[(&str, &str)] = &[
          [default: either]",
         "PEFT 的 prepare_model_for_kbit_training 是否把嵌入与输出层变为 32 位：yes 或 no [默认：两种都算]",
     ),
-    ("Layers are recomputed in backward (gradient checkpointing)", "反向传播时重算各层（梯度检查点）"),
+    ("Layers are recomputed in backward (gradient checkpointing)", "反向传播时重算各层（激活重计算）"),
     ("fused (SDPA, flash) or eager [default: fused]", "fused（SDPA、flash）或 eager [默认：fused]"),
     (
         "Tokens per sample [default: 2048, or what the model was made for if that is less]",
@@ -441,7 +456,10 @@ const PAIRS: &[(&str, &str)] = &[
          command",
         "要预演的批大小：8,16,32 逐个，或 1..64 找最大；替换命令中的 {batch}",
     ),
-    ("The largest batch that fits, of any size: short for --batch 1..4096", "寻找能放下的最大批：等于 --batch 1..4096"),
+    (
+        "The largest batch that fits, of any size: short for --batch 1..4096",
+        "寻找能放下的最大批大小：即 --batch 1..4096",
+    ),
     ("Optimizer steps to run; 0 runs the program to its end", "要运行的优化器步数；0 表示运行到程序结束"),
     ("After this time no further batch is tried", "超过此时间不再尝试新的批大小"),
     ("Longest time of one run", "单次运行的最长时间"),
@@ -528,9 +546,10 @@ const PAIRS: &[(&str, &str)] = &[
     ("what grew between two of them", "两者之间增长了什么"),
     ("what PyTorch's allocator would do with a list of requests", "PyTorch 分配器对一串申请会怎样做"),
     ("who holds the memory of this machine's GPUs right now", "此刻谁占用本机 GPU 的显存"),
-    ("the largest batch that fits", "能放下的最大批"),
+    ("does batch 16 fit a T4, and what is the largest that does;", "batch 16 能否放进 T4，最大能放下多大的 batch；"),
+    ("closer with peaks that were measured: --measure 8=7.2GiB", "有实测峰值则更准：--measure 8=7.2GiB"),
     ("would it fit that GPU? a few real steps, without any GPU", "能放进该 GPU 吗？运行真实的几步，无需 GPU"),
-    ("the job as it is; a diagnosis when its memory ends", "原样运行任务；内存耗尽时给出诊断"),
+    ("the job as it is; a diagnosis when its memory runs out", "原样运行任务；内存耗尽时给出诊断"),
     (
         "Exit codes of explain: 0 an incident was found, 1 none, 2 bad usage or unreadable input.",
         "explain 的退出码：0 找到故障，1 没有，2 用法错误或输入无法读取。",

@@ -1,11 +1,14 @@
 //! The command line of `oomdoc headroom`.
 
-use super::{Output, OutputArgs, bytes, complete, count, duration, parameters, share, size};
+use super::mistakes::InChinese;
+use super::{Output, OutputArgs, Refused, bytes, complete, count, duration, parameters, share, size};
 use crate::domain::Headroom;
 use crate::estimate::fit::Counted;
 use crate::estimate::loader::{Cache, DEFAULT_PREFETCH};
 use crate::estimate::setup::{Attention, Lora, Precision, Quantised};
 use crate::estimate::states::Optimizer;
+use crate::text;
+use crate::text::Text;
 use clap::builder::FalseyValueParser;
 use clap::{Args, Parser, ValueEnum};
 use clap_complete::engine::ArgValueCandidates;
@@ -450,30 +453,36 @@ enum AttentionArg {
 }
 
 /// `8=a.pickle`.
-fn batch_file(text: &str) -> Result<(u64, PathBuf), String> {
-    let (batch, file) = text.split_once('=').ok_or("write BATCH=FILE, such as 8=a.pickle")?;
-    let batch = batch.trim().parse().ok().filter(|batch| *batch > 0).ok_or("the batch must be at least 1")?;
-    if file.is_empty() { Err("write BATCH=FILE, such as 8=a.pickle".into()) } else { Ok((batch, file.into())) }
+fn batch_file(text: &str) -> Result<(u64, PathBuf), Refused> {
+    let usage = || text!(en: "write BATCH=FILE, such as 8=a.pickle", zh: "请写 BATCH=FILE，例如 8=a.pickle");
+    let (batch, file) = text.split_once('=').filter(|(_, file)| !file.is_empty()).ok_or_else(usage)?;
+    let batch = batch.trim().parse().ok().filter(|batch| *batch > 0);
+    let batch = batch.ok_or_else(|| text!(en: "the batch must be at least 1", zh: "batch 至少为 1"))?;
+    Ok((batch, file.into()))
 }
 
-fn bits(text: &str) -> Result<f64, String> {
+fn bits(text: &str) -> Result<f64, Refused> {
     text.parse()
         .ok()
         .filter(|bits| (1.0..=64.0).contains(bits))
-        .ok_or_else(|| "not a number of bits from 1 to 64".into())
+        .ok_or_else(|| text!(en: "not a number of bits from 1 to 64", zh: "不是 1 到 64 之间的位数").into())
 }
 
-fn optimizer(text: &str) -> Result<Optimizer, String> {
+fn optimizer(text: &str) -> Result<Optimizer, Refused> {
     Optimizer::named(text).ok_or_else(|| {
-        "not known; write adamw, adamw8bit, sgd, sgd-momentum, adafactor, lion, adagrad or rmsprop".into()
+        text!(
+            en: "not known; write adamw, adamw8bit, sgd, sgd-momentum, adafactor, lion, adagrad or rmsprop",
+            zh: "未知；请写 adamw、adamw8bit、sgd、sgd-momentum、adafactor、lion、adagrad 或 rmsprop"
+        )
+        .into()
     })
 }
 
-fn quantised(text: &str) -> Result<Quantised, String> {
+fn quantised(text: &str) -> Result<Quantised, Refused> {
     match text.trim().trim_end_matches("bit").trim_end_matches('-') {
         "4" => Ok(Quantised::FOUR_BIT),
         "8" => Ok(Quantised::EIGHT_BIT),
-        _ => Err("write 4 or 8".into()),
+        _ => Err(text!(en: "write 4 or 8", zh: "请写 4 或 8").into()),
     }
 }
 
@@ -590,11 +599,15 @@ impl HeadroomOptions {
     ///
     /// # Errors
     /// What clap has to say, without its usage.
-    pub fn from_words(words: &[String]) -> Result<HeadroomOptions, String> {
+    pub fn from_words(words: &[String]) -> Result<HeadroomOptions, Text> {
+        let first = |page: &str| {
+            let lines: Vec<&str> = page.lines().map(str::trim).take_while(|line| !line.is_empty()).collect();
+            lines.join(" ")
+        };
         Words::try_parse_from(words).map(|words| words.args.into()).map_err(|error| {
-            let text = error.to_string();
-            let first: Vec<&str> = text.lines().map(str::trim).take_while(|line| !line.is_empty()).collect();
-            first.join(" ").trim_start_matches("error: ").to_string()
+            let en = first(&error.to_string());
+            let zh = first(&error.apply::<InChinese>().to_string());
+            Text::new(en.trim_start_matches("error: "), zh.trim_start_matches("错误："))
         })
     }
 }

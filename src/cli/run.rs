@@ -1,6 +1,7 @@
 //! The command line of `oomdoc run`.
 
-use super::{Output, OutputArgs};
+use super::{Output, OutputArgs, Refused};
+use crate::text;
 use clap::Args;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -193,10 +194,13 @@ impl From<TopArgs> for TopOptions {
 }
 
 /// `90%`, `0.9`.
-fn percentage(text: &str) -> Result<f64, String> {
+fn percentage(text: &str) -> Result<f64, Refused> {
     let share = match text.trim().strip_suffix('%') {
         Some(percent) => percent.trim().parse::<f64>().map(|percent| percent / 100.0),
         None => text.trim().parse(),
     };
-    share.ok().filter(|share| *share > 0.0 && *share <= 1.0).ok_or_else(|| "write a share such as 90%".into())
+    share
+        .ok()
+        .filter(|share| *share > 0.0 && *share <= 1.0)
+        .ok_or_else(|| text!(en: "write a share such as 90%", zh: "请写 90% 这样的比例").into())
 }

@@ -123,10 +123,10 @@ fn github_step(checks: &Checks, lang: Lang) -> String {
 
 /// `error: what, because why` on standard error. A closed standard error leaves nothing to be done.
 fn complain(error: &anyhow::Error, lang: Lang) {
-    let label = Text::new("error", "错误");
+    let label = Text::new("error: ", "错误：");
     let message = match error.downcast_ref::<crate::input::ReadError>() {
         Some(unreadable) => unreadable.text.in_lang(lang).to_string(),
         None => format!("{error:#}"),
     };
-    let _ = writeln!(std::io::stderr(), "{}: {}", label.in_lang(lang), inert(&privacy::masked(&message)));
+    let _ = writeln!(std::io::stderr(), "{}{}", label.in_lang(lang), inert(&privacy::masked(&message)));
 }

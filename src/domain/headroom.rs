@@ -1,5 +1,7 @@
 //! How much room is to stay free, as every `--headroom` and every budget takes it.
 
+use crate::text;
+use crate::text::Text;
 use crate::units::{self, Base, Bytes};
 use std::fmt;
 use std::str::FromStr;
@@ -23,10 +25,20 @@ pub enum BadHeadroom {
 
 impl fmt::Display for BadHeadroom {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            BadHeadroom::NotRoom => "write a share such as 5% or a size such as 2GiB",
-            BadHeadroom::OutOfRange => "the share must be at least 0% and below 100%",
-        })
+        f.write_str(&self.text().en)
+    }
+}
+
+impl BadHeadroom {
+    pub(crate) fn text(&self) -> Text {
+        match self {
+            BadHeadroom::NotRoom => {
+                text!(en: "write a share such as 5% or a size such as 2GiB", zh: "请写 5% 这样的比例或 2GiB 这样的大小")
+            }
+            BadHeadroom::OutOfRange => {
+                text!(en: "the share must be at least 0% and below 100%", zh: "比例须不小于 0% 且小于 100%")
+            }
+        }
     }
 }
 

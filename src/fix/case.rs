@@ -696,10 +696,10 @@ impl Case<'_> {
     /// The figure to ask for where the number of parameters decides.
     pub fn ask_for_parameters(&self) -> Text {
         if !self.may_be_pytorch() {
-            return Text::new("the log does not tell the number of parameters", "日志没有给出参数量");
+            return Text::new("the log does not give the number of parameters", "日志没有给出参数量");
         }
         crate::text!(
-            en: "the log does not tell the number of trainable parameters; sum(p.numel() for p in \
+            en: "the log does not give the number of trainable parameters; sum(p.numel() for p in \
                  model.parameters() if p.requires_grad) does",
             zh: "日志没有给出可训练参数量；用 sum(p.numel() for p in model.parameters() if p.requires_grad) 可得"
         )

@@ -99,7 +99,7 @@ fn advise(case: &Case) -> Advice {
                 )
             }),
             text!(
-                en: "12 bytes × tokens × vocabulary; the log does not tell all of these",
+                en: "12 bytes × tokens × vocabulary; the log does not give all of these",
                 zh: "12 字节 × token 数 × 词表；日志没有给全"
             ),
         )

@@ -90,7 +90,7 @@ fn advise(case: &Case) -> Advice {
         .frees_if(
             account.map(|account| saved(&account, tried)),
             text!(
-                en: "(private pages + prefetch × batch) per worker; the log does not tell these, PSS in \
+                en: "(private pages + prefetch × batch) per worker; the log does not give these, PSS in \
                      /proc/PID/smaps_rollup does",
                 zh: "每个 worker 为（私有页 + prefetch × 批）；日志未给出，可看 /proc/PID/smaps_rollup 的 PSS"
             ),

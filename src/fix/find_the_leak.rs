@@ -12,7 +12,7 @@ pub const FIX: Fix = Fix {
             en: "Print the allocated bytes at the same point every 100 steps. If they climb, record a memory \
                  snapshot over two steps and look for blocks of the first that are alive in the second. On the \
                  host, compare PSS or tracemalloc of the parent and of the workers.",
-            zh: "每隔 100 步在同一位置打印已分配量。若持续上升，录制两步的内存快照，找出第一步分配、第二步仍存活的\
+            zh: "每隔 100 步在同一位置打印已分配量。若持续上升，录制两步的显存快照，找出第一步分配、第二步仍存活的\
                  块。主机侧则比较主进程与 worker 的 PSS 或 tracemalloc。"
         )
     },

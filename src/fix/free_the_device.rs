@@ -113,7 +113,7 @@ fn unnamed(case: &Case) -> Advice {
                 let shown = show(held.middle());
                 (
                     Interval::between(0, held.high),
-                    text!(en: "at most the {shown} that nobody named holds", zh: "最多是无人认领的 {shown}"),
+                    text!(en: "at most the {shown} that no process named here holds", zh: "最多是无人认领的 {shown}"),
                 )
             }),
             reason,
@@ -121,7 +121,7 @@ fn unnamed(case: &Case) -> Advice {
         .certainty(Certainty::Likely)
         .because(join(
             text!(
-                en: "the device was taken up by something other than this job: look who it is and end it",
+                en: "the device was taken up by something other than this job: find out what it is and end it",
                 zh: "显存被本任务之外的程序占用：先看是谁，再结束它"
             ),
             case.situation(),

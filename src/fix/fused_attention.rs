@@ -11,7 +11,7 @@ pub const FIX: Fix = Fix {
             en: "Eager attention keeps scores of batch × heads × length² elements, 2 to 5 bytes each per layer; \
                  fused kernels never store them. Results differ by rounding only. Some models and masks fall back \
                  to eager without saying so.",
-            zh: "eager 注意力每层保留 批 × 头数 × 长度² 个分数，每个 2 到 5 字节；融合核从不存储它们。结果只有舍入差\
+            zh: "eager 注意力每层保留 批 × 头数 × 长度² 个分数，每个 2 到 5 字节；融合 kernel 不存储。结果只有舍入差\
                  别。某些模型和掩码会悄悄退回 eager。"
         )
     },
@@ -63,14 +63,14 @@ fn advise(case: &Case) -> Advice {
         .when("plain", plain)
         .weight(weight)
         .frees_unknown(text!(
-            en: "2–5 bytes × batch × heads × length² per layer; the log does not tell all of these",
+            en: "2–5 bytes × batch × heads × length² per layer; the log does not give all of these",
             zh: "每层 2–5 字节 × 批 × 头数 × 长度²；日志没有给全这些数值"
         ))
         .certainty(if quadratic || eager { Certainty::Likely } else { Certainty::RuleOfThumb })
         .because(join(
             text!(
                 en: "score matrices grow with the square of the length; fused kernels never store them",
-                zh: "分数矩阵随长度平方增长；融合核从不存储它"
+                zh: "分数矩阵随长度平方增长；融合 kernel 从不存储它"
             ),
             case.situation(),
         ))

@@ -11,7 +11,7 @@ pub const FIX: Fix = Fix {
         text!(
             en: "fp8 halves a 16-bit cache; llama.cpp's q8_0 takes 34/64 of it. Quality suffers a little; some \
                  attention kernels do not support it.",
-            zh: "fp8 使 16 位缓存减半；llama.cpp 的 q8_0 为 34/64。质量略有下降；部分注意力核不支持。"
+            zh: "fp8 使 16 位缓存减半；llama.cpp 的 q8_0 为 34/64。质量略有下降；部分注意力 kernel 不支持。"
         )
     },
     helps: &[Work::Serving],

@@ -115,7 +115,7 @@ fn advise(case: &Case) -> Advice {
                 )
             }),
             text!(
-                en: "bytes per token times the tokens taken off; the log does not tell the bytes per token",
+                en: "bytes per token times the tokens taken off; the log does not give the bytes per token",
                 zh: "每 token 字节数 × 减少的 token 数；日志没有给出每 token 字节数"
             ),
         )
@@ -135,7 +135,7 @@ fn advise(case: &Case) -> Advice {
                 zh: "{engine} 按一条最长请求预留内存，此处为 {length} 个 token"
             ),
             (None, None) => text!(
-                en: "{engine} sets memory aside for a request of full length; the log does not tell the length",
+                en: "{engine} sets memory aside for a request of full length; the log does not give the length",
                 zh: "{engine} 按一条最长请求预留内存；日志没有给出该长度"
             ),
         })

@@ -39,7 +39,7 @@ fn advise(case: &Case) -> Advice {
         return rest_of(Draft::new(case, &FIX).fill("variable", rest.variable()), &rest)
             .frees_unknown(text!(
                 en: "what the limit wastes shows only in a memory snapshot",
-                zh: "该限制浪费了多少只有内存快照能显示"
+                zh: "该限制浪费了多少只有显存快照能显示"
             ))
             .because(text!(
                 en: "max_split_size_mb:{set} is set: requests below {set} MiB cannot use larger cached blocks, so \

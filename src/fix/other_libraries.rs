@@ -45,7 +45,7 @@ fn advise(case: &Case) -> Advice {
     });
     Draft::new(case, &FIX)
         .of_the_whole()
-        .frees_if(amount, text!(en: "the log does not tell what lies outside", zh: "日志没有给出框架之外的占用"))
+        .frees_if(amount, text!(en: "the log does not say what lies outside", zh: "日志没有给出框架之外的占用"))
         .because(text!(
             en: "this process holds more beside the framework's pool than a context takes",
             zh: "本进程在框架内存池之外的占用超过一个上下文"

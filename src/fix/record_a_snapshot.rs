@@ -10,7 +10,7 @@ pub const FIX: Fix = Fix {
         text!(
             en: "A memory snapshot of the failing step shows every block with its stack. PyTorch 2.1 or newer can \
                  write one when an allocation fails.",
-            zh: "失败那一步的内存快照能显示每个块及其调用栈。PyTorch 2.1 或更新可在分配失败时写出。"
+            zh: "失败那一步的显存快照能显示每个块及其调用栈。PyTorch 2.1 或更新可在分配失败时写出。"
         )
     },
     helps: Work::ALL,

@@ -37,7 +37,7 @@ fn advise(case: &Case) -> Advice {
     Draft::new(case, &FIX)
         .frees_if(
             amount,
-            text!(en: "samples × bytes of one; the log does not tell both", zh: "样本数 × 单样本字节；日志没有给全"),
+            text!(en: "samples × bytes of one; the log does not give both", zh: "样本数 × 单样本字节；日志没有给全"),
         )
         .certainty(Certainty::Likely)
         .because(text!(en: "samples are kept in RAM", zh: "样本保存在内存中"))

@@ -10,7 +10,7 @@ pub const FIX: Fix = Fix {
         text!(
             en: "It caps what PyTorch may reserve, as a share of the whole device. It protects neighbours; the job \
                  itself runs out earlier.",
-            zh: "它限制 PyTorch 可保留的显存（按整卡比例）。它保护的是邻居；任务自己只会更早耗尽。"
+            zh: "它限制 PyTorch 可保留的显存（按整卡比例）。受保护的是同一 GPU 上的其他进程；任务自己只会更早耗尽显存。"
         )
     },
     helps: Work::ALL,

@@ -70,7 +70,7 @@ fn advise(case: &Case) -> Advice {
         }
         None => {
             text!(
-                en: "{size} GiB is a rule of thumb: the log does not tell the bytes of a batch",
+                en: "{size} GiB is a rule of thumb: the log does not give the bytes of a batch",
                 zh: "{size} GiB 是经验值：日志没有给出每批字节数"
             )
         }

@@ -5,7 +5,7 @@ use super::prelude::*;
 pub const FIX: Fix = Fix {
     id: "smaller-kernel-tiles",
     class: Class::Shapes,
-    title: || text!(en: "Smaller tiles or fewer stages in the kernel", zh: "减小核函数的分块或流水级数"),
+    title: || text!(en: "Smaller tiles or fewer stages in the kernel", zh: "减小 kernel 的分块或流水级数"),
     doc: || {
         text!(
             en: "On-chip shared memory is a property of the GPU: a block's tiles times its pipeline stages must \

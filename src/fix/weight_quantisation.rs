@@ -67,7 +67,7 @@ fn advise(case: &Case) -> Advice {
         .frees_if(
             case.of_parameters(1.0, 1.45),
             text!(
-                en: "1 to 1.45 bytes per parameter; the log does not tell their number",
+                en: "1 to 1.45 bytes per parameter; the log does not give their number",
                 zh: "每参数 1 到 1.45 字节；日志没有给出参数量"
             ),
         )

@@ -36,7 +36,7 @@ impl Maker {
             ),
             Maker::Apple => Text::new(
                 "Apple GPU: it shares the RAM; PyTorch allows itself 1.7 × the recommended working set \
-                 (PYTORCH_MPS_HIGH_WATERMARK_RATIO). Per-process GPU memory is not told.",
+                 (PYTORCH_MPS_HIGH_WATERMARK_RATIO). The system does not report GPU memory per process.",
                 "Apple GPU：与内存共享；PyTorch 默认最多使用建议工作集的 1.7 倍（PYTORCH_MPS_HIGH_WATERMARK_RATIO）。系\
                  统不提供各进程的显存占用。",
             ),

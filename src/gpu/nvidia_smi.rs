@@ -260,7 +260,7 @@ fn process_list(text: &str) -> Vec<Gpu> {
     let (Some(pid), Some(used)) = (at(&["pid"]), at(&["used_gpu_memory", "used_memory"])) else { return Vec::new() };
     let (uuid, name) = (at(&["gpu_uuid"]), at(&["process_name", "name"]));
     let reason: Unavailable =
-        Text::new("a list of processes does not tell of the GPU itself", "进程列表没有给出 GPU 本身的信息").into();
+        Text::new("a list of processes says nothing of the GPU itself", "进程列表没有给出 GPU 本身的信息").into();
     let mut gpus: Vec<Gpu> = Vec::new();
     for line in lines {
         let cells: Vec<&str> = line.split(',').map(str::trim).collect();

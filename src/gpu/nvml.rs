@@ -591,7 +591,7 @@ fn instance(row: &raw::nvmlProcessInfo_t) -> Option<u32> {
 fn process(row: &raw::nvmlProcessInfo_t, kind: Kind) -> GpuProcess {
     let bytes = match row.usedGpuMemory {
         NOT_AVAILABLE => unavailable(
-            "this driver does not tell the memory of single processes (Windows, some R570 drivers)",
+            "this driver does not report the memory of single processes (Windows, some R570 drivers)",
             "该驱动不提供单个进程的显存占用（Windows 与部分 R570 驱动）",
         ),
         bytes if bytes > 1 << 50 => unavailable("the driver's figure cannot be", "驱动给出的数值不可能成立"),

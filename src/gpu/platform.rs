@@ -143,7 +143,7 @@ pub fn notes(root: &Root, gpus: &[Gpu], host_pids: bool, job: Option<u32>) -> Ve
     if gpus.iter().any(|gpu| gpu.memory.as_ref().is_ok_and(|memory| memory.reserved.is_none())) {
         note(
             "old-memory-call",
-            "The source of these figures does not tell what the driver reserves (drivers before R510, tables of \
+            "The source of these figures does not report what the driver reserves (drivers before R510, tables of \
              nvidia-smi): a few hundred MiB of 'used' may be the driver's own.",
             "该数据来源不给出驱动保留的显存（R510 之前的驱动、nvidia-smi 表格）：“已用”中可能有几百 MiB 属于驱动本身。",
         );

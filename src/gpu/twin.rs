@@ -420,13 +420,13 @@ impl Reproduction {
             ),
             None if self.sums.surely_enough() => text!(
                 en: "free and cached memory together hold the request, but not in one piece. Whether expandable \
-                     segments would have let it through is open: it depends on how the cached memory lies, which a \
-                     message does not tell; `--reproduce` on a memory snapshot of the failure decides",
+                     segments would have let it through is open: it depends on how the cached memory lies, which the \
+                     message does not say; `--reproduce` on a memory snapshot of the failure decides",
                 zh: "空闲与缓存之和足够这次请求，但不连续。启用 expandable_segments 能否成功尚无法判断：取决于缓存块的\
                      分布，而报错信息没有给出；对失败时的显存快照使用 `--reproduce` 才能判断"
             ),
             None => text!(
-                en: "open: it depends on how the cached memory lies, which a message does not tell; `--reproduce` on a \
+                en: "open: it depends on how the cached memory lies, which the message does not say; `--reproduce` on a \
                      memory snapshot of the failure decides",
                 zh: "未定：取决于缓存块的分布，而报错信息没有给出；对失败时的显存快照使用 `--reproduce` 才能判断"
             ),

@@ -398,7 +398,7 @@ fn demand(case: &Case) -> Option<Text> {
     if !untold.is_empty() {
         let list = pids(&untold);
         return Some(crate::text!(
-            en: "{free} free for {asked}; who is in the way is not known: the memory of process {list} is not told",
+            en: "{free} free for {asked}; who is in the way is not known: the memory of process {list} is not reported",
             zh: "需要 {asked}，空闲 {free}；占用者未知：没有给出进程 {list} 的显存"
         ));
     }

@@ -33,7 +33,7 @@ pub fn contradiction(found: &[Measurement], counted: Counted) -> Option<Text> {
     let (low, high) = (Bytes(low as u64), Bytes(high as u64));
     Some(text!(
         en: "batch {batch} is said to need {low} and {high}: the runs differ in more than the batch",
-        zh: "批大小 {batch} 被说成需要 {low} 与 {high}：这些运行的差别不只是批大小"
+        zh: "批大小 {batch} 有 {low} 与 {high} 两个峰值：各次运行的差别不只是批大小"
     ))
 }
 

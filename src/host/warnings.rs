@@ -49,7 +49,7 @@ pub fn warnings(host: &Host) -> Vec<Warning> {
                 crate::text!(
                     en: "vm.overcommit_memory=2: {committed} of {limit} promised; allocations beyond fail although RAM \
                          is free",
-                    zh: "vm.overcommit_memory=2：提交上限 {limit} 中已承诺 {committed}；超出后即使内存空闲也会分配失败"
+                    zh: "vm.overcommit_memory=2：提交上限 {limit} 中已提交 {committed}；超出后即使内存空闲也会分配失败"
                 ),
             );
         }
@@ -114,7 +114,7 @@ pub fn warnings(host: &Host) -> Vec<Warning> {
         warn(
             "kernel-kills",
             crate::text!(
-                en: "the kernel's log tells of {count} kill(s) for want of memory, the last: {last}",
+                en: "the kernel's log has {count} out-of-memory kill(s), the last: {last}",
                 zh: "内核日志中有 {count} 次内存不足杀进程，最近一次：{last}"
             ),
         );

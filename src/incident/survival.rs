@@ -40,7 +40,7 @@ impl Survival {
         let line = self.line();
         match self {
             Survival::Finished(_) => text!(
-                en: "the program outlived it: line {line} tells of a good end",
+                en: "the program outlived it: line {line} shows that it ended well",
                 zh: "程序挺过了这次失败：第 {line} 行表明任务正常结束"
             ),
             Survival::WentOn(_) => text!(

@@ -18,8 +18,10 @@ mod source;
 mod terminal;
 
 use crate::domain::closed_set;
+use crate::text;
 use crate::text::Text;
 pub use scan::Literals;
+use source::MOST_OF_A_DEVICE_MIB;
 pub use source::{ReadError, TextKind, expand, expand_snapshots, read_text};
 use std::borrow::Cow;
 use std::io::Read;
@@ -43,6 +45,8 @@ closed_set! {
         Gzip = "gzip",
         /// A gzip stream that ends early: read as far as it goes.
         GzipTruncated = "gzip-truncated",
+        /// A device, which may have no end: only its beginning is read.
+        DeviceCut = "device-cut",
         /// Terminal escape sequences removed.
         Ansi = "ansi",
         /// Progress bars that rewrite their line with carriage returns, split into lines.
@@ -71,6 +75,10 @@ impl Repair {
             Repair::GzipTruncated => {
                 Text::new("the gzip stream ends early; read as far as it goes", "gzip 流提前结束，只读到断处")
             }
+            Repair::DeviceCut => text!(
+                en: "a device without an end: only the first {MOST_OF_A_DEVICE_MIB} MiB were read",
+                zh: "没有尽头的设备：只读取了开头 {MOST_OF_A_DEVICE_MIB} MiB"
+            ),
             Repair::Ansi => Text::new("terminal colours removed", "已去除终端颜色控制符"),
             Repair::CarriageReturns => Text::new("progress bars split into lines", "进度条已拆成行"),
             Repair::Mojibake => Text::new(
@@ -234,6 +242,9 @@ impl Reader {
         }
         if opened.truncated() {
             document.repairs.push(Repair::GzipTruncated);
+        }
+        if opened.cut() {
+            document.repairs.push(Repair::DeviceCut);
         }
         document.repairs.sort_unstable();
         document.repairs.dedup();

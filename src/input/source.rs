@@ -44,6 +44,8 @@ pub(super) struct Opened {
     produced: u64,
     taken: Rc<Cell<u64>>,
     truncated: Rc<Cell<bool>>,
+    /// Where reading stops, end or not.
+    most: Option<u64>,
 }
 
 impl Opened {
@@ -55,6 +57,11 @@ impl Opened {
     /// True once a gzip stream turned out to end early or to be damaged.
     pub fn truncated(&self) -> bool {
         self.truncated.get()
+    }
+
+    /// True once reading stopped where the source may have gone on.
+    pub fn cut(&self) -> bool {
+        self.most.is_some_and(|most| self.taken() >= most)
     }
 }
 
@@ -147,8 +154,8 @@ fn looks_like_snapshot(path: &Path) -> bool {
     [".pickle", ".pkl", ".json"].iter().any(|ending| name.ends_with(ending) && name.len() > ending.len())
 }
 
-/// Bytes read of a device that is no terminal: `/dev/zero` never ends.
-const MOST_OF_A_DEVICE: u64 = 64 << 20;
+/// What is read of a device that is no terminal: `/dev/zero` never ends.
+pub(super) const MOST_OF_A_DEVICE_MIB: u64 = 64;
 
 /// Opens a source and looks at its first two bytes to tell gzip from text, so that a pipe and a misnamed file work too.
 pub(super) fn open(source: &Source) -> Result<Opened, ReadError> {
@@ -168,8 +175,13 @@ pub(super) fn open(source: &Source) -> Result<Opened, ReadError> {
             }
             let total = metadata.is_file().then_some(metadata.len());
             let endless = !metadata.is_file() && is_device(&metadata) && !file.is_terminal();
-            let reader: Box<dyn Read> = if endless { Box::new(file.take(MOST_OF_A_DEVICE)) } else { Box::new(file) };
-            from_reader(reader, total).map_err(|error| cannot_read(source, error))
+            let most = endless.then_some(MOST_OF_A_DEVICE_MIB << 20);
+            let reader: Box<dyn Read> = match most {
+                Some(most) => Box::new(file.take(most)),
+                None => Box::new(file),
+            };
+            let opened = from_reader(reader, total).map_err(|error| cannot_read(source, error))?;
+            Ok(Opened { most, ..opened })
         }
         Source::Stdin => {
             let reader: Box<dyn Read> = match system::pasted() {
@@ -244,7 +256,7 @@ pub(super) fn from_reader(reader: Box<dyn Read>, total: Option<u64>) -> io::Resu
     } else {
         Box::new(whole)
     };
-    Ok(Opened { reader, total, gzip, produced: 0, taken, truncated })
+    Ok(Opened { reader, total, gzip, produced: 0, taken, truncated, most: None })
 }
 
 fn cannot_open(path: &Path, error: io::Error) -> ReadError {

@@ -211,7 +211,7 @@ impl Problem {
                 zh: "无法由 {name} 构建模型：{detail}"
             ),
             "no-task" => text!(
-                en: "what {name} is to be trained for is not told by its configuration: give --task",
+                en: "the configuration does not say what {name} is to be trained for: give --task",
                 zh: "配置中没有说明 {name} 的训练任务：请用 --task 指定"
             ),
             "task-of-model" => text!(
@@ -226,7 +226,7 @@ impl Problem {
                 en: "the model has positions for {detail} tokens: --seq {name} is too long",
                 zh: "模型只有 {detail} 个位置：--seq {name} 过长"
             ),
-            "checkpointing" => text!(en: "{name} has no gradient checkpointing", zh: "{name} 不支持梯度检查点"),
+            "checkpointing" => text!(en: "{name} has no gradient checkpointing", zh: "{name} 不支持激活重计算"),
             "generate" => text!(en: "{name} does not generate", zh: "{name} 不能生成文本"),
             "lora" => {
                 text!(en: "PEFT puts no adapters on {name}: {detail}", zh: "PEFT 无法为 {name} 添加适配器：{detail}")

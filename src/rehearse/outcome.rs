@@ -12,7 +12,7 @@ use super::view::View;
 use super::view::changes::Changes;
 use crate::domain::{Verdict, named_variants};
 use crate::text;
-use crate::text::Text;
+use crate::text::{Text, counted};
 use crate::units::{Bytes, Interval, MIB};
 
 /// Optimizer steps after which the peak is complete: the first makes the optimizer's state, the second runs beside it.
@@ -367,9 +367,9 @@ impl Take {
         match &self.end {
             End::Failed(why) => out.push(why.clone()),
             End::TimeUp => {
-                let steps = self.steps;
+                let (steps, counted) = (self.steps, counted(self.steps, "step"));
                 out.push(text!(
-                    en: "the time was up after {steps} steps, before the peak was complete",
+                    en: "the time was up after {counted}, before the peak was complete",
                     zh: "时间用尽时只完成 {steps} 步，峰值尚不完整"
                 ));
             }
@@ -425,31 +425,33 @@ fn end(seen: &Seen<'_>, done: u64, steps: u32, notes: &mut Vec<Text>) -> End {
             return End::OutOfMemory(oom.clone());
         }
         let count = oom.count.unwrap_or(1);
+        let times = if count == 1 { "once".to_string() } else { format!("{count} times") };
         let batch = processes.iter().find_map(|process| process.batch.as_ref()?.observed);
         let (en, zh) = match batch {
             Some(batch) => (format!(" with batch {batch}"), format!("，批大小为 {batch}")),
             None => Default::default(),
         };
         notes.push(text!(
-            en: "the program ran out of memory {count} times, caught the error and went on{en}; the figures are those \
+            en: "the program ran out of memory {times}, caught the error and went on{en}; the figures are those \
                  of what came after",
-            zh: "程序 {count} 次显存不足，捕获错误后继续运行{zh}；所列为此后的用量"
+            zh: "程序曾 {count} 次显存不足，均捕获错误后继续运行{zh}；所列为此后的用量"
         ));
     }
+    let steps = counted(done, "step");
     let error = processes.iter().find_map(|process| process.error.as_ref());
     if let Some(error) = error.filter(|_| processes.iter().any(|process| process.ended == Some(Ended::Error))) {
         let (kind, message) = (&error.kind, first_line(&error.message));
         let place = error.stack.first().map(|frame| format!(" ({frame})")).unwrap_or_default();
         if reached {
             notes.push(text!(
-                en: "after {done} steps the program failed for another reason, and what comes later was not seen: \
+                en: "after {steps} the program failed for another reason, and what comes later was not seen: \
                      {kind}: {message}{place}",
                 zh: "{done} 步之后程序因其他原因失败，之后的部分没有看到：{kind}: {message}{place}"
             ));
             return End::Done;
         }
         return End::Failed(text!(
-            en: "the program failed after {done} steps for another reason: {kind}: {message}{place}",
+            en: "the program failed after {steps} for another reason: {kind}: {message}{place}",
             zh: "程序在 {done} 步之后因其他原因失败：{kind}: {message}{place}"
         ));
     }
@@ -459,7 +461,7 @@ fn end(seen: &Seen<'_>, done: u64, steps: u32, notes: &mut Vec<Text>) -> End {
             return End::TimeUp;
         }
         notes.push(text!(
-            en: "the time was up after {done} steps; later steps need as much as the second one unless shapes change",
+            en: "the time was up after {steps}; later steps need as much as the second one unless shapes change",
             zh: "时间用尽时完成了 {done} 步；若形状不变，之后各步与第二步用量相同"
         ));
         return End::Done;
@@ -469,14 +471,14 @@ fn end(seen: &Seen<'_>, done: u64, steps: u32, notes: &mut Vec<Text>) -> End {
         _ if reached || processes.iter().any(|process| matches!(process.ended, Some(Ended::Steps))) => {}
         Exit::Code(code) => {
             return End::Failed(text!(
-                en: "the program ended with code {code} after {done} steps{tail}",
+                en: "the program ended with code {code} after {steps}{tail}",
                 zh: "程序在 {done} 步之后以代码 {code} 退出{tail}",
                 tail = quoted(seen.stderr_tail)
             ));
         }
         Exit::Signal(signal) => {
             return End::Failed(text!(
-                en: "signal {signal} ended the program after {done} steps",
+                en: "signal {signal} ended the program after {steps}",
                 zh: "程序在 {done} 步之后被信号 {signal} 终止"
             ));
         }

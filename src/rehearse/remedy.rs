@@ -44,7 +44,7 @@ impl Remedy {
                 en: "a batch of {to} in place of {from}",
                 zh: "批大小由 {from} 改为 {to}"
             ),
-            Remedy::Checkpointing => Text::new("gradient checkpointing", "梯度检查点"),
+            Remedy::Checkpointing => Text::new("gradient checkpointing", "激活重计算"),
         }
     }
 

@@ -194,7 +194,7 @@ fn fragments(summary: &Summary<'_>) -> Option<Text> {
     if spare <= SPARE {
         return Some(crate::text!(
             en: "It does not fragment: {reserved} are reserved at most for {allocated} allocated at most.",
-            zh: "没有碎片化：已分配峰值 {allocated}，预留峰值 {reserved}。"
+            zh: "没有碎片化：已分配峰值 {allocated}，保留峰值 {reserved}。"
         ));
     }
     let spare = percent(spare);
@@ -202,13 +202,13 @@ fn fragments(summary: &Summary<'_>) -> Option<Text> {
         Some(less) if less.0 < reserved.0 => crate::text!(
             en: "It fragments: {reserved} are reserved at most for {allocated} allocated at most, {spare} more; \
                  expandable_segments:True reserves {less}.",
-            zh: "有碎片化：已分配峰值 {allocated}，预留峰值 {reserved}，多 {spare}；\
-                 expandable_segments:True 只预留 {less}。"
+            zh: "有碎片化：已分配峰值 {allocated}，保留峰值 {reserved}，多 {spare}；\
+                 expandable_segments:True 只保留 {less}。"
         ),
         _ => crate::text!(
             en: "{reserved} are reserved at most for {allocated} allocated at most, {spare} more; expandable segments \
                  reserve no less.",
-            zh: "已分配峰值 {allocated}，预留峰值 {reserved}，多 {spare}；expandable_segments 也不会更少。"
+            zh: "已分配峰值 {allocated}，保留峰值 {reserved}，多 {spare}；expandable_segments 也不会更少。"
         ),
     })
 }

@@ -425,7 +425,7 @@ impl Page {
             }
             return;
         }
-        self.heading(&Text::new("Held at that moment", "此刻的持有者"));
+        self.heading(&Text::new("Held at that moment", "此刻的占用"));
         let mut table = Table::new(&[Column::Right, Column::Right, Column::Text]);
         for held in recording.holders.iter().take(HOLDERS_SHOWN) {
             let share = run(Tone::Plain, units::percent(recording.share(held.bytes)));
@@ -583,7 +583,7 @@ impl Page {
 
     /// The part of the device that the message does not account for.
     fn open_mark(&self) -> (&'static str, Text) {
-        (if self.style.unicode { "·" } else { "_" }, Text::new("not told", "未说明"))
+        (if self.style.unicode { "·" } else { "_" }, Text::new("not given", "未说明"))
     }
 
     fn request_label(&self, ledger: &Ledger, requested: u64) -> RequestLabel {
@@ -1038,14 +1038,23 @@ impl Page {
             let runs = [run(Tone::Plain, self.say(&hint))];
             self.screen.paragraph(&[], 0, &runs);
         }
-        for input in explanation.inputs.iter().filter(|input| input.repairs.contains(&Repair::GzipTruncated)) {
+        for input in &explanation.inputs {
             let name = shorten_path(&input.source, self.style.width / 2);
-            let cut = text!(
-                en: "{name} is gzip that ends early: what came last, where failures are told, is not in it.",
-                zh: "{name} 是提前结束的 gzip：最后的内容（报错通常在那里）不在其中。"
-            );
-            let runs = [run(Tone::Plain, self.say(&cut))];
-            self.screen.paragraph(&[], 0, &runs);
+            for repair in &input.repairs {
+                let cut = match repair {
+                    Repair::GzipTruncated => text!(
+                        en: "{name} is gzip that ends early: what came last, where failures are told, is not in it.",
+                        zh: "{name} 是提前结束的 gzip：最后的内容（报错通常在那里）不在其中。"
+                    ),
+                    Repair::DeviceCut => {
+                        let what = repair.text();
+                        Text::new(format!("{name} is {}.", what.en), format!("{name} 是{}。", what.zh))
+                    }
+                    _ => continue,
+                };
+                let runs = [run(Tone::Plain, self.say(&cut))];
+                self.screen.paragraph(&[], 0, &runs);
+            }
         }
     }
 

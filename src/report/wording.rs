@@ -224,7 +224,7 @@ pub fn holder_meaning(holder: Holder) -> Text {
     match holder {
         Holder::Allocated => Text::new("allocated by the framework", "框架分配器已分配"),
         Holder::Cached => Text::new("held by the framework's allocator, not in use", "框架分配器保留但未使用"),
-        Holder::PrivatePools => Text::new("free in private pools (CUDA graphs)", "私有池（CUDA 图）中的空闲"),
+        Holder::PrivatePools => Text::new("free in private pools (CUDA graphs)", "私有池（CUDA Graph）中的空闲"),
         Holder::NonFramework => {
             Text::new("this process outside the framework: context, libraries", "本进程、框架之外：上下文与库")
         }

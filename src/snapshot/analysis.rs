@@ -469,7 +469,7 @@ fn losses(snapshot: &Snapshot, device: &Device, history: &History, misfits: u64,
     if snapshot.stacks.is_empty() {
         notes.push(Text::new(
             "no stacks were recorded (context=\"all\" keeps them): holders cannot be named",
-            "没有记录调用栈（context=\"all\" 会保留）：无法指出持有者",
+            "没有记录调用栈（context=\"all\" 会保留）：无法指出由谁占用",
         ));
     }
     notes

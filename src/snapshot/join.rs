@@ -97,7 +97,7 @@ pub fn relation(incident: &Incident, name: &str, device: &DeviceAnalysis) -> Rel
             let log = told.shown();
             Text::new(
                 format!(
-                    "{name} is not of this failure: it recorded {}, the log tells of {}. It is not used as proof",
+                    "{name} is not of this failure: it recorded {}, the log has {}. It is not used as proof",
                     recorded.en, log.en
                 ),
                 format!("{name} 不是本次失败的快照：快照中{}，日志中{}。不作为证据使用", recorded.zh, log.zh),

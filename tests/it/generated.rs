@@ -168,7 +168,7 @@ fn man_pages() {
 /// Where `man` looks for a language's pages below a folder of English ones.
 const MAN_PAGES: [(Lang, &str); 2] = [(Lang::En, "completions/man"), (Lang::Zh, "completions/man/zh_CN")];
 
-/// The names that the sections of a page have by convention.
+/// The names that the sections of a page have by convention, and what the generator says by itself.
 fn in_chinese(page: &str) -> String {
     const SECTIONS: [(&str, &str); 8] = [
         ("NAME", "名称"),
@@ -187,7 +187,7 @@ fn in_chinese(page: &str) -> String {
             .map_or(line.to_string(), |(_, chinese)| format!(".SH {chinese}")),
         // Sentences without spaces fill no line to both edges.
         None if line.starts_with(".TH") => format!("{line}\n.ad l"),
-        None => breakable(line),
+        None => breakable(&line.replace("[default: ", "[默认：").replace("Possible values:", "可选值：")),
     };
     page.lines().map(|text| line(text) + "\n").collect()
 }

@@ -421,6 +421,10 @@ fn small_files_that_unpack_to_much_are_refused() {
 fn an_endless_device_comes_to_an_end() {
     let output = process().args(["explain", "/dev/zero"]).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(said.contains("/dev/zero is a device without an end: only the first 64 MiB were read"), "{said}");
+    let ended = process().args(["explain", "/dev/null"]).output().unwrap();
+    assert!(!String::from_utf8(ended.stdout).unwrap().contains("device"));
 }
 
 #[test]

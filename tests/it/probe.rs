@@ -980,7 +980,7 @@ fn a_need_is_answered_either_way() {
     let (code, fits) = ask("2GiB");
     assert!(code == Some(0) && fits.contains("2.00 GiB fit now: 4.00 GiB are free"), "{fits}");
     let (code, not) = ask("8GiB");
-    assert!(code == Some(1) && not.contains("the memory of process 4242 is not told"), "{not}");
+    assert!(code == Some(1) && not.contains("the memory of process 4242 is not reported"), "{not}");
     assert!(!not.contains("no limit, neighbour or leftover"), "{not}");
     let (_, never) = ask("40GiB");
     assert!(never.contains("more than the 24.00 GiB of this GPU"), "{never}");

@@ -2,7 +2,8 @@
 //! `UPDATE=1 cargo test --test it readme::` writes them, and the pictures.
 //!
 //! In the source `<!-- en -->` and `<!-- zh -->` begin what stands in one language alone, `<!-- all -->` ends it, and a line
-//! `{{explain …}}` stands for what that command prints on a terminal of 80 columns and 30 lines.
+//! `{{explain …}}` stands for what that command prints on a terminal of 80 columns and 30 lines. `{patterns}` is the number
+//! of literals that a log is searched for.
 
 use crate::binary;
 
@@ -30,6 +31,7 @@ fn printed(command: &str, lang: &str, color: &str) -> String {
 fn page(lang: &str) -> String {
     let source = std::fs::read_to_string(root().join(SOURCE)).expect("the source is there");
     let mut out = String::from("<!-- Generated from docs/README.src.md: UPDATE=1 cargo test --test it readme:: -->\n");
+    let patterns = oomdoc::dialect::literals().len().to_string();
     let mut wanted = true;
     for line in source.lines() {
         match line {
@@ -39,7 +41,7 @@ fn page(lang: &str) -> String {
             _ => match line.strip_prefix("{{").and_then(|rest| rest.strip_suffix("}}")) {
                 Some(command) => out += &printed(command, lang, "never"),
                 None if line.is_empty() && out.ends_with("\n\n") => {}
-                None => out += &format!("{line}\n"),
+                None => out += &format!("{}\n", line.replace("{patterns}", &patterns)),
             },
         }
     }

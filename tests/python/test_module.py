@@ -55,6 +55,14 @@ def test_an_exception_is_explained_with_those_it_came_from():
         assert oomdoc.explain(error)
 
 
+def test_each_exception_is_explained_once_and_the_next_one_too():
+    # An exception that is gone leaves its address to the next.
+    for _ in range(3):
+        error = MemoryError("Unable to allocate 55.9 GiB for an array with shape (100000, 75000) and data type float64")
+        assert oomdoc.diagnosis(error) and oomdoc.diagnosis(error) is None
+        del error
+
+
 def test_languages():
     assert "显存不足" in str(oomdoc.explain(MESSAGE, lang="zh"))
 

@@ -358,11 +358,14 @@ pub const PRIVATE_POOLS: Mechanism = Mechanism {
                 text!(
                     en: "graphs and a pool with hardly any slack: a server that sized its pools to the device, and a \
                          small request that comes after",
-                    zh: "存在计算图，内存池几乎没有余量：服务程序按设备大小建池，之后的小请求无处可放"
+                    zh: "有 CUDA Graph，内存池几乎没有余量：服务程序按设备大小建池，之后的小请求无处可放"
                 ),
             )
         } else {
-            ("some", text!(en: "{pools} sit idle in private pools of graphs", zh: "{pools} 闲置在计算图的私有池中"))
+            (
+                "some",
+                text!(en: "{pools} sit idle in private pools of graphs", zh: "{pools} 闲置在 CUDA Graph 的私有池中"),
+            )
         };
         Some(Reading::new(level, text).at(place(&incident.event, Fact::PrivatePools)))
     },

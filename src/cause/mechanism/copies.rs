@@ -30,7 +30,7 @@ pub const LOADED_TWICE: Mechanism =
                     Reading::new(
                         "same-lines",
                         text!(
-                            en: "the log tells twice of the same load, in the same words",
+                            en: "the log reports the same load twice, in the same words",
                             zh: "日志两次以相同的文字记录了同一次加载"
                         ),
                     )

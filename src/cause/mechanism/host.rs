@@ -69,7 +69,7 @@ pub const BOUND: Mechanism = Mechanism {
                 Reading::new(
                     "limit-unknown",
                     text!(
-                        en: "the limit of a container or job was hit; how large it is isn't told",
+                        en: "the limit of a container or job was hit; the log does not say how large it is",
                         zh: "触及容器或作业的上限，但日志未给出其大小"
                     ),
                 )

@@ -205,7 +205,7 @@ pub const WARM_UP: Mechanism = Mechanism {
             } else {
                 text!(
                     en: "the pools had been set up; what failed is the memory left beside them for warm-up and graphs",
-                    zh: "内存池已建好；失败的是池外留给预热和计算图的部分"
+                    zh: "内存池已建好；失败的是池外留给预热和 CUDA Graph 的部分"
                 )
             };
             // Weights in fixed buffers have no warm-up: the message says only that a later buffer failed.

@@ -159,7 +159,7 @@ pub const SIZE: Mechanism = Mechanism {
             _ => "beyond-any-device",
         };
         let text = text!(
-            en: "{want} were asked for in one piece; the size of the device is not told",
+            en: "{want} were asked for in one piece; the log does not give the size of the device",
             zh: "单次请求 {want}；日志未说明设备总容量"
         );
         Some(Reading::new(level, text).at(place(&incident.event, Fact::Requested)))

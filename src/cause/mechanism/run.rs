@@ -309,7 +309,7 @@ pub const RESTARTS: Mechanism = Mechanism {
             Reading::new(
                 "again-and-again",
                 text!(
-                    en: "it was restarted {restarts:.0} times; how the other runs ended isn't told",
+                    en: "it was restarted {restarts:.0} times; the log does not say how the other runs ended",
                     zh: "已重启 {restarts:.0} 次；其余各次如何结束，日志未说明"
                 ),
             )

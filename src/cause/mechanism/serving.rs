@@ -118,7 +118,8 @@ pub const CACHE_NEED: Mechanism = Mechanism {
                 Reading::new(
                     nothing_left(&budget),
                     text!(
-                        en: "the engine found no memory for its cache; what it may take and what was free isn't told",
+                        en: "the engine found no memory for its cache; the log does not say how much it may \
+                             take, nor how much was free",
                         zh: "引擎没有可用于缓存的显存；日志未说明它可用多少、当时空闲多少"
                     ),
                 )
@@ -204,7 +205,7 @@ pub const KEYS_AND_VALUES: Mechanism = Mechanism {
             return Some(
                 Reading::new(
                     "made-here",
-                    text!(en: "the failing line makes a cache of keys and values", zh: "失败处正在创建 KV cache"),
+                    text!(en: "the failing line makes a KV cache", zh: "失败处正在创建 KV cache"),
                 )
                 .at(span),
             );
@@ -215,7 +216,7 @@ pub const KEYS_AND_VALUES: Mechanism = Mechanism {
                 Reading::new(
                     "announced",
                     text!(
-                        en: "the log announces a cache of keys and values of {size}, {part} of the device",
+                        en: "the log announces a KV cache of {size}, {part} of the device",
                         zh: "日志声明 KV cache 为 {size}，即设备的 {part}"
                     ),
                 )
@@ -228,7 +229,7 @@ pub const KEYS_AND_VALUES: Mechanism = Mechanism {
             Reading::new(
                 "grows",
                 text!(
-                    en: "requests are answered with caches of keys and values, and what is held rises",
+                    en: "requests are answered with KV caches, and what is held rises",
                     zh: "请求使用 KV cache 处理，且占用持续上升"
                 ),
             )
@@ -236,7 +237,7 @@ pub const KEYS_AND_VALUES: Mechanism = Mechanism {
         } else {
             Reading::new(
                 "passed-on",
-                text!(en: "a cache of keys and values is passed on from token to token", zh: "KV cache 逐 token 传递"),
+                text!(en: "a KV cache is passed on from token to token", zh: "KV cache 逐 token 传递"),
             )
             .at(span)
         })
@@ -256,7 +257,7 @@ pub const POOL_SIZED: Mechanism = Mechanism {
                     text!(
                         en: "it failed while serving, after weights, cache and graphs had found their place: the work \
                              on one batch was too much",
-                        zh: "失败发生在服务期间，权重、KV cache 和计算图都已就位：是某个批次的计算超出了余量"
+                        zh: "失败发生在服务期间，权重、KV cache 和 CUDA Graph 都已就位：是某个批次的计算超出了余量"
                     ),
                 )
                 .at(event.at),

@@ -84,7 +84,7 @@ fn one(
 ) -> Result<(Checked, HeadroomOptions), Why> {
     let place = || format!("{file}:{}: {}", budget.line, budget.name);
     let mut own = HeadroomOptions::from_words(&budget.words)
-        .map_err(|why| Why::Told(Text::same(format!("{}: {why}", place()))))?;
+        .map_err(|why| Why::Told(Text::new(format!("{}: {}", place(), why.en), format!("{}：{}", place(), why.zh))))?;
     own.evidence = if options.evidence.is_empty() { own.evidence.below(folder) } else { options.evidence.clone() };
     own.output = options.output.clone();
     // A baseline must not hang on what Python the machine has.

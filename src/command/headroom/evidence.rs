@@ -305,7 +305,7 @@ fn failure(path: &Path, batch: Option<u64>) -> Result<FailedBatch, Why> {
     };
     let Some(batch) = incident.context.batch_size.value().or(batch).filter(|batch| *batch > 0) else {
         return Err(of_file(path)(Text::new(
-            "the log does not tell which batch failed: give it with --batch",
+            "the log does not say which batch failed: give it with --batch",
             "日志没有说明失败时的批大小：请用 --batch 给出",
         )));
     };
@@ -430,7 +430,7 @@ fn served(model: Model, options: &ServingOptions, text_only: bool) -> Result<(Se
     };
     if !serving.is_generative() {
         return Err(Text::new(
-            "--inference knows models that generate text; this one keeps no cache of keys and values",
+            "--inference knows models that generate text; this one keeps no KV cache",
             "--inference 只适用于生成文本的模型；该模型没有 KV 缓存",
         )
         .into());

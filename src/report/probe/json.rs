@@ -520,7 +520,7 @@ impl Gpu<'_> {
 impl Memory {
     fn of(memory: &gpu::Memory, lang: Lang) -> Memory {
         let untold = Text::new(
-            "the source does not tell it (driver before R510, or a table)",
+            "the source does not report it (driver before R510, or a table)",
             "数据来源不提供（R510 之前的驱动，或表格）",
         );
         Memory {

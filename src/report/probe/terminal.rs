@@ -139,7 +139,7 @@ impl Page {
                     en: "{count} NVIDIA GPU{s}, driver {version}, CUDA up to {cuda}",
                     zh: "{count} 个 NVIDIA GPU，驱动 {version}，CUDA 最高支持 {cuda}"
                 ),
-                false => crate::text!(en: "{count} GPU{s}, driver not told", zh: "{count} 个 GPU，驱动未知"),
+                false => crate::text!(en: "{count} GPU{s}, driver unknown", zh: "{count} 个 GPU，驱动未知"),
             });
             self.screen.paragraph(&[], 0, &[run(Tone::Strong, text)]);
         }
@@ -279,7 +279,7 @@ impl Page {
     fn process(&self, process: &GpuProcess) -> [String; 4] {
         let bytes = match &process.bytes {
             Ok(bytes) => Bytes(*bytes).to_string(),
-            Err(_) => self.pick("memory not told", "显存未知"),
+            Err(_) => self.pick("memory unknown", "显存未知"),
         };
         let mut more = match &process.process {
             Ok(known) => self.surroundings(known),

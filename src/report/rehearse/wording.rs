@@ -10,7 +10,7 @@ use crate::rehearse::view::changes::{Change, Changes};
 use crate::rehearse::view::{Level, View};
 use crate::report::{Explanation, wording};
 use crate::text;
-use crate::text::Text;
+use crate::text::{Text, counted};
 use crate::units::{self, Bytes, GIB, Interval, MIB};
 
 /// `21.80 … 22.31 GiB`, or one figure where both ends print alike.
@@ -424,9 +424,9 @@ pub fn changes(changes: &Changes, most: usize) -> Vec<Text> {
     let named = |list: &[Change]| {
         let name = |change: &Change| {
             let path = change.path.strip_prefix(&here).unwrap_or(&change.path).display();
-            let (files, size) = (change.files, Bytes(change.bytes));
+            let (files, counted, size) = (change.files, counted(change.files, "file"), Bytes(change.bytes));
             match change.folder {
-                true => text!(en: "{path}/ ({files} files, {size})", zh: "{path}/（{files} 个文件，{size}）"),
+                true => text!(en: "{path}/ ({counted}, {size})", zh: "{path}/（{files} 个文件，{size}）"),
                 false => text!(en: "{path} ({size})", zh: "{path}（{size}）"),
             }
         };

@@ -1,18 +1,6 @@
 "use strict";
 (function () {
-  const units = ["B", "KiB", "MiB", "GiB", "TiB"];
-  function size(bytes) {
-    let unit = 0;
-    while (bytes > 1024 && unit + 1 !== units.length) { bytes /= 1024; unit += 1; }
-    return (unit === 0 ? bytes : bytes.toFixed(2)) + " " + units[unit];
-  }
-  function element(parent, name, kind, text) {
-    const made = document.createElement(name);
-    if (kind) { made.className = kind; }
-    if (text !== undefined) { made.textContent = text; }
-    parent.appendChild(made);
-    return made;
-  }
+  const page = globalThis.oomdoc, size = page.bytes, element = page.element;
 
   // One read-out serves the whole page. It stands beside the pointer and inside the window.
   const tip = element(document.body, "div", "tip");
@@ -28,7 +16,7 @@
     if (top + height > window.innerHeight - 4) { top = y - 16 - height; }
     tip.style.top = Math.max(4, Math.min(top, window.innerHeight - 4 - height)) + "px";
   }
-  Object.assign(globalThis.oomdoc, { tip: tip, showTip: show });
+  Object.assign(page, { tip: tip, showTip: show });
   function row(colour, bytes, text, chosen) {
     const line = element(tip, "div", chosen ? "row chosen" : "row");
     element(line, "i", colour);
@@ -148,5 +136,5 @@
       leave(map, function () { tip.style.display = "none"; });
     });
   });
-  globalThis.oomdoc.start();
+  page.start();
 })();

@@ -82,11 +82,11 @@ pub fn holding(device: &DeviceAnalysis) -> &Holding {
 pub fn held(device: &DeviceAnalysis) -> Text {
     let bytes = Bytes(holding(device).bytes);
     if !device.ooms.is_empty() {
-        text!(en: "Held when it failed: {bytes}", zh: "失败时的持有者：共 {bytes}")
+        text!(en: "Held when it failed: {bytes}", zh: "失败时的占用：共 {bytes}")
     } else if device.peak.is_some() {
-        text!(en: "Held at the peak: {bytes}", zh: "峰值时的持有者：共 {bytes}")
+        text!(en: "Held at the peak: {bytes}", zh: "峰值时的占用：共 {bytes}")
     } else {
-        text!(en: "Held at the end: {bytes}", zh: "结束时的持有者：共 {bytes}")
+        text!(en: "Held at the end: {bytes}", zh: "结束时的占用：共 {bytes}")
     }
 }
 
@@ -431,7 +431,7 @@ pub fn batch_scale(scale: &BatchScale) -> Text {
     let grown = match scale.grows.1 {
         0 => text!(en: " {surely} of the peak grow with it.", zh: "峰值中 {surely} 随之增长。"),
         _ => text!(
-            en: " {surely} of the peak grow with it, of a further {perhaps} the recording does not tell.",
+            en: " {surely} of the peak grow with it, for a further {perhaps} the recording does not say.",
             zh: "峰值中 {surely} 随之增长，另有 {perhaps} 记录无法说明。"
         ),
     };

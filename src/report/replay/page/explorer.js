@@ -1108,5 +1108,5 @@
     });
     page.take = take;
   }
-  Object.assign(page, { Explorer: Explorer, query: query, start: start, bytes: bytes });
+  Object.assign(page, { Explorer: Explorer, query: query, start: start, bytes: bytes, element: element });
 })(globalThis.oomdoc || (globalThis.oomdoc = {}));
