@@ -41,6 +41,11 @@ pub fn inert(text: &str) -> String {
     text.chars().map(|c| if c != '\n' && is_obeyed(c) { char::REPLACEMENT_CHARACTER } else { c }).collect()
 }
 
+/// `1 kill`, `2 kills`: Chinese has one form for both.
+pub fn counted(count: u64, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}
+
 /// One statement in both languages. Build it with [`text!`](crate::text!).
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Text {

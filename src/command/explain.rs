@@ -154,7 +154,7 @@ impl FileEvents {
         let document = dialect::reader().text("-", output);
         let mut events = FileEvents::of(&document, &Given::default());
         events.told = None;
-        observed::attach(&mut events.incidents, &timeline);
+        observed::attach(&document, &mut events.incidents, &mut events.harmless, &timeline);
         events.observed = Some(timeline);
         events
     }
@@ -174,9 +174,8 @@ const SNAPSHOTS_READ: usize = 8;
 /// The memory snapshots that watched jobs left, of those that ended first, as far as they are still there.
 pub(super) fn recorded(files: &[FileEvents]) -> Vec<Source> {
     let ended = |timeline: &Timeline| timeline.header.began + timeline.lasted;
-    let failed = |timeline: &&Arc<Timeline>| timeline.end.is_none_or(|end| end.failed());
     let mut watched: Vec<&Arc<Timeline>> =
-        files.iter().filter_map(|file| file.observed.as_ref()).filter(failed).collect();
+        files.iter().filter_map(|file| file.observed.as_ref()).filter(|timeline| timeline.failed()).collect();
     watched.sort_by(|a, b| ended(a).total_cmp(&ended(b)));
     let paths = watched.iter().flat_map(|timeline| timeline.snapshots()).map(std::path::Path::new);
     let there = paths.filter(|path| path.extension().is_some_and(|kind| kind == "pickle") && path.is_file());
