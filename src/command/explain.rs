@@ -167,7 +167,7 @@ impl FileEvents {
         let document = dialect::reader().text("-", output);
         let mut events = FileEvents::of(&document, &Given::default());
         events.told = None;
-        observed::attach(&mut events.incidents, &timeline);
+        observed::attach(&document, &mut events.incidents, &mut events.harmless, &timeline);
         events.observed = Some(timeline);
         events
     }

@@ -62,6 +62,8 @@ closed_set! {
         UnifiedMemory = "unified-memory",
         /// An address-space or commit limit (ulimit -v, page file) rather than RAM.
         AddressSpaceLimit = "address-space-limit",
+        /// A thread could not be started.
+        ThreadRefused = "thread-refused",
         /// Another CUDA error than out-of-memory.
         OtherCudaError = "other-cuda-error",
         /// No program printed the failure: a text states that it happened.

@@ -367,7 +367,7 @@ impl Take {
         match &self.end {
             End::Failed(why) => out.push(why.clone()),
             End::TimeUp => {
-                let (steps, counted) = (self.steps, counted(self.steps, "step"));
+                let (steps, counted) = (self.steps, counted(self.steps, "step", "steps"));
                 out.push(text!(
                     en: "the time was up after {counted}, before the peak was complete",
                     zh: "时间用尽时只完成 {steps} 步，峰值尚不完整"
@@ -437,7 +437,7 @@ fn end(seen: &Seen<'_>, done: u64, steps: u32, notes: &mut Vec<Text>) -> End {
             zh: "程序曾 {count} 次显存不足，均捕获错误后继续运行{zh}；所列为此后的用量"
         ));
     }
-    let steps = counted(done, "step");
+    let steps = counted(done, "step", "steps");
     let error = processes.iter().find_map(|process| process.error.as_ref());
     if let Some(error) = error.filter(|_| processes.iter().any(|process| process.ended == Some(Ended::Error))) {
         let (kind, message) = (&error.kind, first_line(&error.message));

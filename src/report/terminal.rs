@@ -1028,7 +1028,8 @@ impl Page {
         );
         self.heading(&head);
         self.harmless(explanation, most);
-        if explanation.harmless.is_empty() {
+        let ended_well = !explanation.watched.is_empty() && explanation.watched.iter().all(|(_, job)| !job.failed());
+        if explanation.harmless.is_empty() && !ended_well {
             let hint = Text::new(
                 "If the job did die of memory, the message may be elsewhere: standard error (2>&1), another rank's \
                  log, the kernel's log (dmesg) or the scheduler's (sacct, kubectl describe pod).",

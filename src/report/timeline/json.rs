@@ -42,6 +42,9 @@ struct Job<'a> {
     /// The 32 largest, of the first 16 records.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     processes: Vec<Process<'a>>,
+    /// Those that ended while the kernel counted a kill for want of memory in the job's control group.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    shot: Vec<Shot<'a>>,
     /// Processes of others on the GPUs, of the first 16 records.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     strangers: Vec<Stranger>,
@@ -65,7 +68,7 @@ struct End {
 
 #[derive(Debug, Serialize, JsonSchema)]
 struct Line {
-    /// What it is of: job, cgroup, host, shm, locked, shared, swap, gpu or gpu-own.
+    /// What it is of: job, cgroup, host, shm, resident, locked, shared, swap, swapped, gpu or gpu-own.
     of: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     device: Option<u32>,
@@ -89,6 +92,18 @@ struct Process<'a> {
     /// Of what it alone held.
     peak_bytes: u64,
     points: Vec<(f64, u64)>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct Shot<'a> {
+    pid: u32,
+    name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rank: Option<u32>,
+    /// Seconds from the start.
+    at: f64,
+    /// Of what it alone held when it was seen last.
+    bytes: u64,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -146,6 +161,17 @@ fn job<'a>(source: &'a str, timeline: &'a Timeline, curves: bool) -> Job<'a> {
                 worker: process.worker,
                 peak_bytes: peak(&process.curve),
                 points: points(&process.curve),
+            })
+            .collect(),
+        shot: timeline
+            .victims
+            .iter()
+            .map(|(at, victim)| Shot {
+                pid: victim.pid,
+                name: &victim.name,
+                rank: victim.rank,
+                at: *at,
+                bytes: victim.own,
             })
             .collect(),
         strangers: strangers
