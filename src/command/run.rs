@@ -14,7 +14,7 @@ use crate::run::sampler::{Orders, Sampler, Seen, header};
 use crate::run::tape::Tape;
 use crate::system::{Noted, Signal};
 use crate::text;
-use rustix::process::{Pid, test_kill_process};
+use rustix::process::Pid;
 use std::ffi::OsString;
 use std::io::Write;
 use std::path::Path;
@@ -93,16 +93,12 @@ fn prepare(snapshots: &Path, options: &RunOptions) -> Option<Arc<Inside>> {
 /// # Errors
 /// Where there is no such process.
 pub fn attach(options: &AttachOptions) -> anyhow::Result<u8> {
-    let pid = i32::try_from(options.pid).ok().and_then(Pid::from_raw);
-    let alive = |pid| test_kill_process(pid) != Err(rustix::io::Errno::SRCH);
-    let Some(pid) = pid.filter(|pid| alive(*pid)) else { anyhow::bail!("there is no process {}", options.pid) };
-    let line = std::fs::read_to_string(format!("/proc/{}/cmdline", options.pid)).unwrap_or_default();
-    let command: Vec<OsString> = line.split('\0').filter(|word| !word.is_empty()).map(OsString::from).collect();
+    let running = Running::find(options.pid)?;
     let noted = Noted::from_now_on(&[Signal::Interrupt, Signal::Terminate])?;
     let tape = Arc::new(Mutex::new(Tape::default()));
-    let sampler = watch(pid, header(pid, &command), &tape, &options.watch, None, &options.output);
-    let started = start_time(options.pid);
-    while alive(pid) && start_time(options.pid) == started && !noted.came() {
+    let header = header(running.pid, &running.command);
+    let sampler = watch(running.pid, header, &tape, &options.watch, None, &options.output);
+    while running.goes_on() && !noted.came() {
         std::thread::sleep(LOOK);
     }
     // How a process ended is told to its parent alone; only the kernel's counters tell more.
@@ -116,8 +112,32 @@ pub fn attach(options: &AttachOptions) -> anyhow::Result<u8> {
     Ok(0)
 }
 
+/// A process that runs already.
+pub(super) struct Running {
+    pub pid: Pid,
+    pub command: Vec<OsString>,
+    number: u32,
+    started: String,
+}
+
+impl Running {
+    /// # Errors
+    /// Where there is no such process.
+    pub fn find(number: u32) -> anyhow::Result<Running> {
+        let pid = i32::try_from(number).ok().and_then(Pid::from_raw);
+        let Some((pid, started)) = pid.zip(start_time(number)) else { anyhow::bail!("there is no process {number}") };
+        let line = std::fs::read_to_string(format!("/proc/{number}/cmdline")).unwrap_or_default();
+        let command = line.split('\0').filter(|word| !word.is_empty()).map(OsString::from).collect();
+        Ok(Running { pid, command, number, started })
+    }
+
+    pub fn goes_on(&self) -> bool {
+        start_time(self.number).as_ref() == Some(&self.started)
+    }
+}
+
 /// Field 22 of `stat`, by which a process is told from a later one of its number; `None` for one that has ended.
-pub(super) fn start_time(pid: u32) -> Option<String> {
+fn start_time(pid: u32) -> Option<String> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let mut fields = stat.rsplit_once(") ")?.1.split(' ');
     fields.next().filter(|state| *state != "Z")?;

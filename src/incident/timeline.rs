@@ -16,7 +16,7 @@ const POINTS_OF_PROCESS: usize = 512;
 const PROCESSES: usize = 256;
 /// Processes stand in a record once a second.
 const WRITTEN_EACH: f64 = 1.1;
-/// Addresses are used up from this share of their limit on: the next thread or arena finds none.
+/// Addresses and locked pages are used up from this share of their limit on: the next request finds none.
 const USED_UP: f64 = 0.85;
 /// Processes shot for want of memory that are kept.
 const VICTIMS: usize = 64;
@@ -120,6 +120,9 @@ pub struct ProcessSample {
     /// Addresses in use, and the limit on them (`ulimit -v`) where there is one.
     #[serde(rename = "v", skip_serializing_if = "Option::is_none", default)]
     pub addresses: Option<(u64, u64)>,
+    /// Page-locked bytes, and the limit on them (`ulimit -l`) where one applies and anything is locked.
+    #[serde(rename = "l", skip_serializing_if = "Option::is_none", default)]
+    pub locked: Option<(u64, u64)>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over references")]
@@ -452,6 +455,8 @@ pub struct Process {
     pub threads: u64,
     /// The most addresses it used, and the limit on them, where there was one.
     pub addresses: Option<(u64, u64)>,
+    /// The same of page-locked memory.
+    pub locked: Option<(u64, u64)>,
     pub curve: Curve,
 }
 
@@ -553,6 +558,7 @@ impl Timeline {
             known.rank = process.rank.or(known.rank);
             known.threads = known.threads.max(process.threads);
             known.addresses = known.addresses.max(process.addresses);
+            known.locked = known.locked.max(process.locked);
             if known.name != process.name {
                 known.name.clone_from(&process.name);
             }
@@ -708,6 +714,12 @@ impl Timeline {
             requested <= self.header.ram.unwrap_or(u64::MAX) && used.saturating_add(requested) > limit
         });
         (beyond || used as f64 >= USED_UP * limit as f64).then_some(process)
+    }
+
+    /// A process that came to its limit on page-locked memory (`ulimit -l`).
+    pub fn out_of_locked_memory(&self) -> Option<&Process> {
+        let at_limit = |(locked, limit): (u64, u64)| locked as f64 >= USED_UP * limit as f64;
+        self.processes.values().find(|process| process.locked.is_some_and(at_limit))
     }
 
     /// The process that held most at any time.

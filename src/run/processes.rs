@@ -27,8 +27,9 @@ struct Known {
     worker: bool,
     rank: Option<u32>,
     threads: u64,
-    /// The limit on its addresses, in bytes.
+    /// The limits on its addresses and on page-locked memory, in bytes.
     limit: Option<u64>,
+    locked_limit: Option<u64>,
     /// Page-locked, and moved out to swap.
     locked: u64,
     swapped: u64,
@@ -58,18 +59,22 @@ impl Fields {
         Fields(root.text(&format!("proc/{pid}/{file}")).unwrap_or_default())
     }
 
+    fn value(&self, name: &str) -> Option<&str> {
+        self.0.lines().find_map(|line| Some(line.strip_prefix(name)?.strip_prefix(':')?.trim()))
+    }
+
     fn bytes(&self, name: &str) -> Option<u64> {
-        let value = self.0.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
-        value.trim().trim_end_matches("kB").trim().parse::<u64>().ok().map(|kib| kib.saturating_mul(1024))
+        let kib = self.value(name)?.trim_end_matches("kB").trim().parse::<u64>().ok()?;
+        Some(kib.saturating_mul(1024))
+    }
+
+    fn bits(&self, name: &str) -> Option<u64> {
+        u64::from_str_radix(self.value(name)?, 16).ok()
     }
 }
 
-/// The soft limit on addresses (`ulimit -v`), where there is one.
-fn address_limit(root: &Root, pid: u32) -> Option<u64> {
-    let text = root.text(&format!("proc/{pid}/limits")).ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix("Max address space"))?;
-    line.split_whitespace().next()?.parse().ok()
-}
+/// With this capability page-locked memory has no limit.
+const CAP_IPC_LOCK: u32 = 14;
 
 /// All of them at one moment.
 #[derive(Default)]
@@ -86,8 +91,16 @@ pub struct Look {
 impl Known {
     /// What changes slowly and takes two files more to read.
     fn ask(&mut self, root: &Root, pid: u32) {
-        self.limit = address_limit(root, pid);
+        let limits = root.text(&format!("proc/{pid}/limits")).unwrap_or_default();
+        // Of the two, the soft one stands first.
+        let limit = |name: &str| {
+            let line = limits.lines().find_map(|line| line.strip_prefix(name))?;
+            line.split_whitespace().next()?.parse().ok()
+        };
         let status = Fields::of(root, pid, "status");
+        let may_lock = status.bits("CapEff").is_some_and(|bits| bits >> CAP_IPC_LOCK & 1 == 1);
+        self.limit = limit("Max address space");
+        self.locked_limit = limit("Max locked memory").filter(|_| !may_lock);
         let bytes = |name| status.bytes(name).unwrap_or(0);
         self.locked = bytes("VmLck").saturating_add(bytes("VmPin"));
         self.swapped = bytes("VmSwap");
@@ -163,6 +176,7 @@ impl Tree {
                 rank: known.rank,
                 threads: known.threads,
                 addresses: known.limit.map(|limit| (addresses, limit)),
+                locked: known.locked_limit.map(|limit| (known.locked, limit)).filter(|(locked, _)| *locked > 0),
             });
         }
         if let Some((_, pid)) = oldest
@@ -277,6 +291,7 @@ impl Tree {
             rank,
             threads: 1,
             limit: None,
+            locked_limit: None,
             locked: 0,
             swapped: 0,
             own: 0,

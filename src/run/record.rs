@@ -181,6 +181,7 @@ fn kept(timeline: &Timeline) -> Vec<Sample> {
                 rank: process.rank,
                 threads: process.threads,
                 addresses: process.addresses,
+                locked: process.locked,
             }],
             ..Sample::default()
         }));

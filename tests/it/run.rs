@@ -778,6 +778,17 @@ fn top_draws_over_its_screen_and_gives_the_cursor_back() {
 }
 
 #[test]
+fn top_keeps_within_a_small_window() {
+    let script = format!("{} top --count 1 $$; echo after", program());
+    let Some(terminal) = Terminal::sized(&["sh", "-c", &script], 4, 20) else { return };
+    let (shown, code) = terminal.end();
+    assert_eq!(code, 0, "{shown}");
+    let frame = shown.split("\x1b[H").nth(1).and_then(|rest| rest.split("\x1b[J").next()).unwrap();
+    assert_eq!(frame.matches("\r\n").count(), 3, "{shown:?}");
+    assert!(shown.contains("\x1b[?7l") && shown.contains("\x1b[?7h"), "long lines are cut: {shown:?}");
+}
+
+#[test]
 fn a_record_becomes_a_page_with_its_curves() {
     let folder = tempfile::tempdir().unwrap();
     let record = folder.path().join("run.record");

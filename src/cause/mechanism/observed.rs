@@ -6,7 +6,7 @@ use crate::dialect::Fact;
 use crate::domain::Sign;
 use crate::incident::Incident;
 use crate::incident::context::Phase;
-use crate::incident::timeline::{Course, Curve, Point, Quantity, Timeline};
+use crate::incident::timeline::{Course, Curve, Point, Process, Quantity, Timeline};
 use crate::text;
 use crate::text::{Text, counted};
 use crate::units::{Bytes, percent};
@@ -41,7 +41,11 @@ const OUTGREW: f64 = 2.0;
 /// Threads whose stacks are worth telling.
 const MANY_THREADS: u64 = 16;
 
-/// Page-locked memory is worth naming from this share of what was held on.
+/// Readings of a process before its end of which the highest is what it held.
+const LAST_READINGS: usize = 5;
+
+/// Page-locked memory is worth naming from this share of what was held on; and addresses of which so many are for
+/// memory that is held are no matter of their own.
 const OF_BOUND: f64 = 0.5;
 
 /// A level moves by this share at most while it stands still.
@@ -58,6 +62,9 @@ const FULL: f64 = 0.85;
 
 /// A reading may be this share of the time looked at older than the step it is taken for.
 const STALE: f64 = 0.1;
+
+/// A rise is one over the steps where so much of it fell between the first and the last of them.
+const OF_THE_STEPS: f64 = 0.5;
 
 /// Steps that a rise must last to be growth from step to step.
 const STEPS: f64 = 4.0;
@@ -79,15 +86,17 @@ fn seconds(value: f64) -> String {
 /// `, 72 MiB a step over 40 steps`, where the output told steps.
 ///
 /// Steps are often told only now and then, so that a rise is held against the steps from one telling to another.
-fn per_step(timeline: &Timeline, curve: &Curve, from: f64, to: f64) -> Text {
-    let mut told = timeline.steps.iter().map(|(at, _)| *at).filter(|at| (from..=to).contains(at));
+fn per_step(timeline: &Timeline, curve: &Curve, from: Point, to: Point) -> Text {
+    let mut told = timeline.steps.iter().map(|(at, _)| *at).filter(|at| (from.at..=to.at).contains(at));
     let (Some(first), Some(last)) = (told.next(), told.next_back()) else { return Text::default() };
     let steps = timeline.steps_between(first, last);
     let (Some(before), Some(after)) = (curve.at(first), curve.at(last)) else { return Text::default() };
     let risen = after.bytes.saturating_sub(before.bytes);
     // Readings that are older than that belong to other steps.
     let stale = (first - before.at).max(last - after.at) > STALE * (last - first);
-    if steps < STEPS || risen == 0 || stale {
+    // What came before the steps or after them, as in a load or a save, is none of theirs.
+    let theirs = risen as f64 >= OF_THE_STEPS * to.bytes.saturating_sub(from.bytes) as f64;
+    if steps < STEPS || risen == 0 || stale || !theirs {
         return Text::default();
     }
     let each = Bytes((risen as f64 / steps) as u64);
@@ -104,9 +113,11 @@ pub const HOST: Mechanism = Mechanism {
         "rose-over-steps",
         "rose-over-count",
         "rose-in-load",
+        "rose-in-phase",
         "rose-slowly",
         "jumped",
         "climbed-late",
+        "others-came",
         "others",
         "shm-full",
         "files-in-memory",
@@ -123,7 +134,7 @@ pub const HOST: Mechanism = Mechanism {
             .or_else(|| files_in_memory(timeline))
             .or_else(|| others(timeline))
             .or_else(|| forked_copies(timeline))
-            .or_else(|| workers(timeline))
+            .or_else(|| workers(timeline).filter(|_| outgrown(incident, timeline).is_none()))
             .or_else(|| course(incident, timeline))
     },
 };
@@ -147,7 +158,8 @@ pub const KILL: Mechanism = Mechanism {
                              somebody else sent SIGKILL, while the job held more than ever before, as a scheduler or \
                              daemon does that watches what jobs hold (Slurm, LSF, PBS, Ray, earlyoom)",
                         zh: "期间内核{zh}没有记录到因内存不足的杀进程，也没有接近任何上限：SIGKILL 另有来源，而当时\
-                             作业的占用达到最高，像是监视作业内存的调度器或守护进程所为（Slurm、LSF、PBS、Ray、earlyoom）"
+                             作业的占用达到最高，像是监视作业内存的调度器或守护进程所为\
+                             （Slurm、LSF、PBS、Ray、earlyoom）"
                     ),
                 )
             } else {
@@ -207,7 +219,11 @@ fn others(timeline: &Timeline) -> Option<Reading> {
     let quantity = [Quantity::Cgroup, Quantity::Host].into_iter().find(full)?;
     let (whole, job) = (timeline.curve(quantity)?, timeline.curve(Quantity::Job)?);
     let (first, peak) = (*whole.points.first()?, whole.peak()?);
-    let of_job = job.at(peak.at)?.bytes;
+    // What was moved out to swap is still whose it was.
+    let of_job = job
+        .at(peak.at)?
+        .bytes
+        .saturating_add(timeline.curve(Quantity::Swapped).and_then(|out| out.at(peak.at)).map_or(0, |out| out.bytes));
     // Files in memory are no process's, and may be this job's own.
     let files = match quantity {
         Quantity::Cgroup => timeline.curve(Quantity::Shared).and_then(|files| files.at(peak.at)),
@@ -218,13 +234,14 @@ fn others(timeline: &Timeline) -> Option<Reading> {
         return None;
     }
     let before = first.bytes.saturating_sub(job.points.first().map_or(0, |first| first.bytes));
+    let level = if before <= rest / 2 { "others-came" } else { "others" };
     let (all, own, others, before) = (Bytes(peak.bytes), Bytes(of_job), Bytes(rest), Bytes(before));
     let (where_en, where_zh) = match quantity {
         Quantity::Cgroup => ("in its control group", "控制组"),
         _ => ("on the machine", "整机"),
     };
     Some(Reading::new(
-        "others",
+        level,
         text!(
             en: "of {all} in use {where_en} the job held {own}: {others} belonged to others, who had {before} when it \
                  began",
@@ -326,12 +343,19 @@ fn held(timeline: &Timeline) -> Option<(Curve, Text)> {
     Some((Curve { points }, text!(en: "{en}, swap included,", zh: "{zh}（含交换空间）")))
 }
 
+/// The one that was shot, where it held far more than its like: then its own memory is what tells.
+fn outgrown<'a>(incident: &Incident, timeline: &'a Timeline) -> Option<Shot<'a>> {
+    Shot::of(incident, timeline).filter(Shot::outgrew_its_like)
+}
+
 fn course(incident: &Incident, timeline: &Timeline) -> Option<Reading> {
-    let (curve, who) = held(timeline)?;
+    let (curve, who) = match outgrown(incident, timeline) {
+        Some(shot) => (shot.process.curve.clone(), shot.name()),
+        None => held(timeline)?,
+    };
     let course = curve.course()?;
     if course != Course::Steady {
-        let loads = matches!(incident.context.phase.value(), Some(Phase::Load | Phase::Resume | Phase::DataLoading));
-        return rise(timeline, &curve, course, Whose::Jobs { loads }, &who);
+        return rise(timeline, &curve, course, Whose::Jobs(incident.context.phase.value()), &who);
     }
     let held = Bytes(curve.peak()?.bytes);
     let (en, zh) = (&who.en, &who.zh);
@@ -377,11 +401,24 @@ fn largest(timeline: &Timeline, from: Point, to: Point) -> Text {
 /// Page-locked memory of the job's own processes.
 pub const LOCKED: Mechanism = Mechanism {
     id: "watched-locked",
-    levels: &["rises", "holds"],
+    levels: &["at-its-limit", "rises", "holds"],
     read: |incident| {
         let timeline = incident.observed.as_deref()?;
         if asker(incident) != Asker::Host {
             return None;
+        }
+        if let Some(process) = timeline.out_of_locked_memory().filter(|_| !killed(incident))
+            && let Some((locked, limit)) = process.locked
+        {
+            let (pid, name, locked, limit) = (process.pid, &process.name, Bytes(locked), Bytes(limit));
+            return Some(Reading::new(
+                "at-its-limit",
+                text!(
+                    en: "process {pid} ({name}) had page-locked {locked} of the {limit} that its limit allows \
+                         (ulimit -l), which has nothing to do with how much memory is free",
+                    zh: "进程 {pid}（{name}）已锁页 {locked}，而其上限只允许 {limit}（ulimit -l），与空闲内存多少无关"
+                ),
+            ));
         }
         let (held, who) = held(timeline)?;
         let (first, peak) = (*held.points.first()?, held.peak()?);
@@ -421,7 +458,7 @@ pub const LOCKED: Mechanism = Mechanism {
 /// Addresses, of which a limit (`ulimit -v`) allows so many.
 pub const ADDRESSES: Mechanism = Mechanism {
     id: "watched-addresses",
-    levels: &["used-up"],
+    levels: &["used-up", "filled"],
     read: |incident| {
         let timeline = incident.observed.as_deref()?;
         if asker(incident) != Asker::Host || killed(incident) {
@@ -430,7 +467,21 @@ pub const ADDRESSES: Mechanism = Mechanism {
         let process = timeline.out_of_addresses(incident.event.facts.get(Fact::Requested).map(|asked| asked.bytes))?;
         let (used, limit) = process.addresses?;
         let (pid, name, threads) = (process.pid, &process.name, process.threads);
-        let (used, limit, held) = (Bytes(used), Bytes(limit), Bytes(process.curve.peak()?.bytes));
+        let held = process.curve.peak()?.bytes;
+        let filled = held as f64 >= OF_BOUND * used as f64;
+        let (used, limit, held) = (Bytes(used), Bytes(limit), Bytes(held));
+        if filled {
+            return Some(Reading::new(
+                "filled",
+                text!(
+                    en: "process {pid} ({name}) had used {used} of the {limit} of addresses that its limit allows \
+                         (ulimit -v), most of it for the {held} of memory that it held: the limit stands for so much \
+                         RAM",
+                    zh: "进程 {pid}（{name}）已使用其上限允许的 {limit} 地址空间中的 {used}（ulimit -v），其中大部分是\
+                         它占用的 {held} 内存：该上限相当于这么多内存"
+                ),
+            ));
+        }
         let (en, zh) = if threads < MANY_THREADS {
             Default::default()
         } else {
@@ -451,6 +502,44 @@ pub const ADDRESSES: Mechanism = Mechanism {
     },
 };
 
+/// One that was shot, by the kernel's count or as the log names it, beside those that its parent started with it.
+struct Shot<'a> {
+    process: &'a Process,
+    at: f64,
+    own: u64,
+    /// How many there were of its kind, and what the middle one of them held.
+    like: u64,
+    middle: u64,
+}
+
+impl Shot<'_> {
+    fn of<'a>(incident: &Incident, timeline: &'a Timeline) -> Option<Shot<'a>> {
+        let counted = timeline.victims.iter().max_by_key(|(_, victim)| victim.own);
+        let named = || u32::try_from(incident.event.facts.pid.value()?).ok().filter(|_| killed(incident));
+        let pid = counted.map(|(_, victim)| victim.pid).or_else(named)?;
+        let process = timeline.processes.get(&pid)?;
+        let last = process.curve.last()?;
+        // One that is about to end has given up what it held.
+        let before = process.curve.points.iter().rev().take(LAST_READINGS).map(|point| point.bytes).max()?;
+        let (at, own) = counted.map_or((last.at, before), |(at, victim)| (*at, victim.own.max(before)));
+        let mut like: Vec<u64> = timeline.like(pid).filter_map(|other| Some(other.at(at)?.bytes)).collect();
+        like.sort_unstable();
+        let middle = *like.get(like.len() / 2)?;
+        Some(Shot { process, at, own, like: like.len() as u64, middle })
+    }
+
+    fn outgrew_its_like(&self) -> bool {
+        self.own as f64 >= OUTGREW * self.middle as f64 && self.own.saturating_sub(self.middle) >= WORTH_TELLING
+    }
+
+    /// `process 9 (python, rank 2)`.
+    fn name(&self) -> Text {
+        let Process { pid, name, rank, .. } = self.process;
+        let rank = rank.map(|rank| format!(", rank {rank}")).unwrap_or_default();
+        text!(en: "process {pid} ({name}{rank})", zh: "进程 {pid}（{name}{rank}）")
+    }
+}
+
 /// Who was shot, beside its like.
 pub const VICTIM: Mechanism = Mechanism {
     id: "watched-victim",
@@ -460,32 +549,29 @@ pub const VICTIM: Mechanism = Mechanism {
         if asker(incident) != Asker::Host {
             return None;
         }
-        let (at, victim) = timeline.victims.iter().max_by_key(|(_, victim)| victim.own)?;
-        let mut like: Vec<u64> = timeline.like(victim.pid).filter_map(|other| Some(other.at(*at)?.bytes)).collect();
-        like.sort_unstable();
-        let middle = *like.get(like.len() / 2)?;
-        let (pid, name, own, count) = (victim.pid, &victim.name, Bytes(victim.own), like.len());
-        let rank = victim.rank.map(|rank| format!(", rank {rank}")).unwrap_or_default();
-        let (after, middle) = (seconds(*at), Bytes(middle));
-        if victim.own as f64 >= OUTGREW * middle.0 as f64 && victim.own.saturating_sub(middle.0) >= WORTH_TELLING {
+        let shot = Shot::of(incident, timeline)?;
+        let name = shot.name();
+        let (en, zh, count) = (&name.en, &name.zh, shot.like);
+        let (after, own, middle) = (seconds(shot.at), Bytes(shot.own), Bytes(shot.middle));
+        if shot.outgrew_its_like() {
             return Some(Reading::new(
                 "outgrew-its-like",
                 text!(
-                    en: "process {pid} ({name}{rank}) was shot after {after}, when it held {own}; the {count} others \
-                         of its kind held {middle} each, and only followed",
-                    zh: "进程 {pid}（{name}{rank}）在 {after} 后被杀，当时占用 {own}；同类的其他 {count} 个各占 \
-                         {middle}，只是随之失败"
+                    en: "{en} was shot after {after}, when it held {own}; the {count} others of its kind held {middle} \
+                         in the middle, and only followed",
+                    zh: "{zh}在 {after} 后被杀，当时占用 {own}；同类的其他 {count} 个的中位占用为 {middle}，只是\
+                         随之失败"
                 ),
             ));
         }
-        (count >= 2 && middle.0 as f64 * OUTGREW >= victim.own as f64).then(|| {
+        (count >= 2 && middle.0 as f64 * OUTGREW >= shot.own as f64).then(|| {
             Reading::new(
                 "one-of-many",
                 text!(
-                    en: "process {pid} ({name}{rank}) was shot after {after}, when it held {own}; the {count} others \
-                         of its kind held {middle} each: none of them stands out",
-                    zh: "进程 {pid}（{name}{rank}）在 {after} 后被杀，当时占用 {own}；同类的其他 {count} 个各占 \
-                         {middle}：没有哪个特别突出"
+                    en: "{en} was shot after {after}, when it held {own}; the {count} others of its kind held {middle} \
+                         in the middle: none of them stands out",
+                    zh: "{zh}在 {after} 后被杀，当时占用 {own}；同类的其他 {count} 个的中位占用为 {middle}：没有\
+                         哪个特别突出"
                 ),
             )
         })
@@ -562,10 +648,8 @@ fn stood_still(curve: &Curve) -> bool {
 #[derive(Clone, Copy)]
 enum Whose {
     Devices,
-    /// The job on the machine; `loads` where its log shows it reading its model or data.
-    Jobs {
-        loads: bool,
-    },
+    /// The job's on the machine, and the phase that its log shows at last.
+    Jobs(Option<Phase>),
 }
 
 /// A rise or climb in words; `None` where it was steady.
@@ -574,17 +658,20 @@ fn rise(timeline: &Timeline, curve: &Curve, course: Course, whose: Whose, who: &
         Course::Rose { from, to, .. } | Course::Climbed { from, to } => (from, to),
         Course::Steady => return None,
     };
-    let (on_device, loads) = match whose {
-        Whose::Devices => (true, false),
-        Whose::Jobs { loads } => (false, loads),
+    let (on_device, phase) = match whose {
+        Whose::Devices => (true, None),
+        Whose::Jobs(phase) => (false, phase),
     };
+    let in_load = matches!(phase, Some(Phase::Load | Phase::Resume | Phase::DataLoading));
+    // After steps of which this is not.
+    let apart = matches!(phase, Some(Phase::Checkpoint | Phase::Validation)) && timeline.steps.len() as f64 >= STEPS;
     // What a program holds while it starts is no level that its steps had.
     let started = from.bytes as f64 >= STARTED * to.bytes as f64;
     if matches!(course, Course::Climbed { .. }) && !started && (on_device || to.at - from.at > AT_ONCE) {
         return None;
     }
     let (start, end, lasted) = (Bytes(from.bytes), Bytes(to.bytes), to.at - from.at);
-    let steps = per_step(timeline, curve, from.at, to.at);
+    let steps = per_step(timeline, curve, from, to);
     let count = if on_device || !steps.is_empty() {
         Text::default()
     } else {
@@ -593,7 +680,8 @@ fn rise(timeline: &Timeline, curve: &Curve, course: Course, whose: Whose, who: &
     let rose = matches!(course, Course::Rose { .. });
     let level = match course {
         _ if !steps.is_empty() => "rose-over-steps",
-        _ if rose && loads => "rose-in-load",
+        _ if apart => "rose-in-phase",
+        _ if rose && in_load => "rose-in-load",
         _ if rose && !count.is_empty() => "rose-over-count",
         Course::Rose { bytes_per_second, .. } if lasted >= SLOWLY && bytes_per_second <= SLOW => "rose-slowly",
         Course::Rose { .. } => "rose",
@@ -824,10 +912,10 @@ mod tests {
 
     #[test]
     fn addresses_that_are_used_up_are_a_limits_doing_and_a_request_that_no_machine_has_is_not() {
-        let of = |used: u64, requested: Option<&str>| {
+        let level_of = |used: u64, held: u64, requested: Option<&str>| {
             let mut incident = watched(5, move |_, sample| {
                 let addresses = Some((used * MIB, 3000 * MIB));
-                sample.processes = vec![ProcessSample { addresses, threads: 40, ..process(7, 1, 20) }];
+                sample.processes = vec![ProcessSample { addresses, threads: 40, ..process(7, 1, held) }];
             });
             let mut timeline = incident.observed.as_deref().cloned().unwrap();
             timeline.header.ram = Some(16_000 * MIB);
@@ -835,11 +923,52 @@ mod tests {
             requested.into_iter().for_each(|size| incident.event.facts.note(Fact::Requested, figure(size)));
             level(&ADDRESSES, &incident)
         };
+        let of = |used, requested| level_of(used, 20, requested);
+        assert_eq!(level_of(2900, 2000, None), Some("filled"), "memory fills it, as it would fill RAM");
         assert_eq!(of(2900, None), Some("used-up"));
         assert_eq!(of(900, None), None, "there is room below the limit");
+        assert_eq!(of(30, None), None);
         assert_eq!(of(900, Some("3.00 GiB")), Some("used-up"));
         assert_eq!(of(900, Some("1.00 GiB")), None);
         assert_eq!(of(900, Some("3000.00 GiB")), None, "no machine has that");
+    }
+
+    #[test]
+    fn a_limit_on_locked_pages_is_told_where_it_is_reached() {
+        let of = |locked: u64| {
+            watched(5, move |_, sample| {
+                let locked = Some((locked << 20, 8 * MIB));
+                sample.processes = vec![ProcessSample { locked, ..process(7, 1, 90) }];
+            })
+        };
+        assert_eq!(level(&LOCKED, &of(7)), Some("at-its-limit"));
+        assert_eq!(rank(&of(7))[0].cause.id, CauseId::FrameworkLimit);
+        assert_eq!(level(&LOCKED, &of(4)), None, "there is room below the limit");
+        let mut shot = of(7);
+        shot.event.sign(Sign::KilledWithProof);
+        assert_ne!(level(&LOCKED, &shot), Some("at-its-limit"), "a limit refuses, and does not kill");
+    }
+
+    #[test]
+    fn a_rise_before_or_after_the_steps_is_none_of_theirs() {
+        // Steps from 10 to 30 s; what rises does so with them, or when they are over.
+        let of = |with_steps: bool| {
+            watched(40, move |i, sample| {
+                let risen = if with_steps { i.saturating_sub(8).min(24) } else { i / 8 + i.saturating_sub(30) * 5 };
+                sample.job = Some((200 + 15 * risen) * MIB);
+                sample.processes = vec![process(7, 1, 200 + 15 * risen)];
+                sample.step = (10..=30).contains(&i).then_some(i as f64);
+            })
+        };
+        assert_eq!(level(&HOST, &of(true)), Some("rose-over-steps"));
+        let mut after = of(false);
+        assert_ne!(level(&HOST, &after), Some("rose-over-steps"));
+        after.context.phase.note(Phase::Checkpoint, crate::evidence::Span::line(9));
+        assert_eq!(level(&HOST, &after), Some("rose-in-phase"));
+        assert_eq!(rank(&after)[0].cause.id, CauseId::TransientPeak);
+        let mut with_them = of(true);
+        with_them.context.phase.note(Phase::Checkpoint, crate::evidence::Span::line(9));
+        assert_eq!(level(&HOST, &with_them), Some("rose-over-steps"), "a save after steps that leak");
     }
 
     #[test]
@@ -847,7 +976,7 @@ mod tests {
         let of = |own: u64| {
             watched(10, move |i, sample| {
                 sample.processes = (0..4).map(|rank| process(7 + rank, 1, 100)).collect();
-                sample.processes[2].own = own * MIB;
+                (sample.processes[2].own, sample.processes[2].rank) = (own * MIB, Some(2));
                 if i == 9 {
                     let victim = Victim { pid: 9, name: "python".into(), rank: Some(2), own: own * MIB };
                     sample.processes.remove(2);
@@ -859,6 +988,15 @@ mod tests {
         assert_eq!(told.level, "outgrew-its-like");
         assert!(told.text.en.contains("(python, rank 2) was shot after 9.0 s, when it held 600.00 MiB"), "{told:?}");
         assert_eq!(level(&VICTIM, &of(110)), Some("one-of-many"));
+        // Nobody counted, and the launcher names the process.
+        let mut named = of(600);
+        let mut timeline = named.observed.as_deref().cloned().unwrap();
+        timeline.victims.clear();
+        named.observed = Some(Arc::new(timeline));
+        assert_eq!(level(&VICTIM, &named), None);
+        named.event.facts.pid.note(9u64, crate::evidence::Span::line(3));
+        named.event.sign(Sign::KilledWithoutProof);
+        assert_eq!(level(&VICTIM, &named), Some("outgrew-its-like"));
         assert_eq!(level(&VICTIM, &watched(10, |_, _| {})), None);
     }
 
@@ -871,9 +1009,14 @@ mod tests {
                 sample.processes = vec![process(7, 1, own)];
             })
         };
-        assert_eq!(level(&HOST, &of(40, 0)), Some("others"));
-        assert_ne!(level(&HOST, &of(700, 0)), Some("others"));
-        assert_ne!(level(&HOST, &of(40, 800)), Some("others"), "files are no process's");
+        assert_eq!(level(&HOST, &of(40, 0)), Some("others-came"));
+        assert_eq!(rank(&of(40, 0))[0].cause.id, CauseId::OtherProcess);
+        for incident in [of(700, 0), of(40, 800)] {
+            let level = level(&HOST, &incident);
+            assert!(!level.is_some_and(|level| level.starts_with("others")), "files are no process's: {level:?}");
+        }
+        let all_along = watched(20, |_, sample| (sample.cgroup, sample.job) = (Some(950 * MIB), Some(40 * MIB)));
+        assert_eq!(level(&HOST, &all_along), Some("others"));
     }
 
     #[test]
