@@ -1343,7 +1343,8 @@ pub fn verdict(diagnosis: &Diagnosis) -> Text {
     }
     if diagnosis.incident.is_broken_record() {
         return Text::new(
-            "The record of the job breaks off while memory was nearly full; how the job ended, if it did, was not seen.",
+            "The record of the job breaks off while memory was nearly full; how the job ended, if it did, was not \
+             seen.",
             "作业的记录在内存接近用尽时中断；作业是否结束、如何结束，都没有观察到。",
         );
     }
