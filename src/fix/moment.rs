@@ -192,11 +192,14 @@ impl<'a> Case<'a> {
         std::iter::once(&self.incident.event).chain(&self.incident.followers).any(Event::of_loading)
     }
 
-    /// True inside a call of a library that switches gradients off by itself.
+    /// True inside a call that switches gradients off by itself: a library's, or one under `@torch.no_grad()`, which
+    /// stands in a traceback as `decorate_context` (`torch/utils/_contextlib.py`, before 2.0 `torch/autograd/grad_mode.py`).
     pub fn decorated(&self) -> bool {
         self.context.frames.iter().any(|frame| {
             let file = path(frame);
-            file.contains("/transformers/generation/") || file.contains("/diffusers/pipelines/")
+            file.contains("/transformers/generation/")
+                || file.contains("/diffusers/pipelines/")
+                || frame.function == "decorate_context" && file.contains("/torch/")
         })
     }
 

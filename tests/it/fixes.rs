@@ -56,6 +56,29 @@ fn every_fix_speaks_up_in_its_fixtures() {
     assert!(silent.is_empty(), "{silent:#?}");
 }
 
+/// Fixes offered for a log of the project, by its path from the root.
+fn offered(log: &str) -> Vec<&'static str> {
+    let plan = plan_of(&Path::new(env!("CARGO_MANIFEST_DIR")).join(log)).unwrap();
+    plan.offers.iter().map(|ranked| ranked.fix.id).collect()
+}
+
+/// `@torch.no_grad()` stands in a traceback as `decorate_context`; "without gradients" was advised all the same.
+#[test]
+fn gradients_that_a_decorator_switches_off_are_not_advised_to_be_switched_off() {
+    for log in ["tests/planted/logs/0221.log", "tests/planted/logs/0134.log"] {
+        assert!(!offered(log).contains(&"no-grad-in-eval"), "{log}");
+    }
+}
+
+/// The account, or the kernel's table, shows one process that holds all of the group's limit.
+#[test]
+fn nobody_is_stopped_where_one_process_holds_all() {
+    for log in ["host/group-of-page-tables", "kernel/memcg-3x-docker"] {
+        assert!(!offered(&format!("fixtures/logs/{log}.log")).contains(&"fewer-at-once"), "{log}");
+    }
+    assert!(offered("fixtures/logs/host/bystander.log").contains(&"fewer-at-once"));
+}
+
 /// True of a report that is kept for measuring.
 fn held(path: &Path) -> bool {
     std::fs::read_to_string(path.with_extension("json")).is_ok_and(|label| label.contains("\"held\": true"))
