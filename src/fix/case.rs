@@ -3,7 +3,6 @@
 
 use super::Knob;
 use super::cures::Table;
-use super::moment::path;
 use super::need::Need;
 use super::work::{self, Work};
 use crate::account::Ledger;
@@ -13,8 +12,8 @@ use crate::dialect::{Event, Fact, Resource, Sign};
 use crate::domain::program::{Kind, Language, PytorchAllocator};
 use crate::domain::trainer::Purpose;
 use crate::domain::{Accelerator, Number, Program, Target};
-use crate::incident::context::{Clue, Context, Frame, Phase, Platform, Precision, Trainer};
-use crate::incident::{Incident, Recording};
+use crate::incident::context::{Clue, Context, Frame, Phase, Precision, Trainer};
+use crate::incident::{Incident, Recording, release};
 use crate::snapshot::holders::{Category, Certainty};
 use crate::text::Text;
 use crate::units::{Bytes, Interval, signed};
@@ -361,28 +360,16 @@ impl<'a> Case<'a> {
     }
 
     pub fn windows(&self) -> bool {
-        match self.context.platform.value() {
-            Some(platform) => platform == Platform::Windows,
-            None => self.sign(Sign::Windows),
-        }
+        self.incident.on_windows()
     }
 
     pub fn precision(&self) -> Option<Precision> {
         self.context.precision.value()
     }
 
-    /// Version of torch as (major, minor): the one printed, else the newest that the message's wording and the frames
-    /// allow.
+    /// Version of torch as (major, minor): the one printed, else the newest that the log allows.
     pub fn torch_version(&self) -> Option<(u16, u16)> {
-        if let Some(version) = self.context.torch_version.get() {
-            let mut parts = version.split(|c: char| !c.is_ascii_digit()).filter_map(|part| part.parse().ok());
-            if let (Some(major), Some(minor)) = (parts.next(), parts.next()) {
-                return Some((major, minor));
-            }
-        }
-        let of_the_wording = self.incident.event.versions.filter(|_| self.pytorch()).and_then(|versions| versions.to);
-        let of_the_frames = self.context.frames.iter().filter_map(|frame| newest_torch(&path(frame))).min();
-        of_the_wording.into_iter().chain(of_the_frames).min()
+        release::torch(self.incident)
     }
 
     /// The program that was killed, by the name that whoever reports the kill gives it.
@@ -704,23 +691,4 @@ impl Case<'_> {
             zh: "日志没有给出可训练参数量；用 sum(p.numel() for p in model.parameters() if p.requires_grad) 可得"
         )
     }
-}
-
-/// The newest torch that has the file of a frame: the last release for the Python of its path (by the wheels on PyPI),
-/// and `torch/tensor.py`, which is `_tensor.py` since 1.9.
-fn newest_torch(file: &str) -> Option<(u16, u16)> {
-    const PYTHONS: [(&str, (u16, u16)); 6] = [
-        ("python2.7", (1, 4)),
-        ("python3.5", (1, 5)),
-        ("python3.6", (1, 10)),
-        ("python3.7", (1, 13)),
-        ("python3.8", (2, 4)),
-        ("python3.9", (2, 8)),
-    ];
-    if !file.contains("-packages/torch/") {
-        return None;
-    }
-    let python = PYTHONS.iter().find(|(python, _)| file.split('/').any(|folder| folder == *python));
-    let renamed = file.ends_with("/torch/tensor.py").then_some((1, 8));
-    python.map(|(_, newest)| *newest).into_iter().chain(renamed).min()
 }

@@ -78,7 +78,7 @@ impl<'a> Case<'a> {
 
     /// The innermost line of the user's own code.
     pub fn failing_code(&self) -> &'a str {
-        self.context.user_frame().and_then(|frame| frame.code.as_deref()).unwrap_or_default()
+        self.context.failing_code()
     }
 
     /// Why no activation is left at the failing point; `None` where a pass may be under way.
@@ -137,14 +137,8 @@ impl<'a> Case<'a> {
     fn starts(&self) -> bool {
         let code = self.failing_code();
         STARTS.iter().any(|call| code.contains(call))
-            || self.imports()
+            || self.context.imports()
             || self.context.frames.last().is_some_and(|frame| frame.function == "_lazy_init")
-    }
-
-    /// True where a module was being imported.
-    pub fn imports(&self) -> bool {
-        let code = self.failing_code();
-        code.starts_with("import ") || code.starts_with("from ") && code.contains(" import ")
     }
 
     /// True where the request is of a size that nobody meant: overflown, or as large as many devices.

@@ -18,7 +18,7 @@ pub const FIX: Fix = Fix {
     // A service that is none of the user's making reads what it reads.
     applies: |case| {
         (case.works() != [Work::Host] || case.requested().is_some())
-            && !case.imports()
+            && !case.context.imports()
             && !matches!(case.phase(), Some(Phase::Checkpoint | Phase::Resume))
             && !case.builds_a_model()
             && !case.sign(Sign::PinnedHost)

@@ -287,6 +287,17 @@ impl Context {
     pub fn user_frame(&self) -> Option<&Frame> {
         self.frames.iter().rev().find(|frame| frame.is_user_code())
     }
+
+    /// The code of that line, where it is printed.
+    pub fn failing_code(&self) -> &str {
+        self.user_frame().and_then(|frame| frame.code.as_deref()).unwrap_or_default()
+    }
+
+    /// True where a module was being imported.
+    pub fn imports(&self) -> bool {
+        let code = self.failing_code();
+        code.starts_with("import ") || code.starts_with("from ") && code.contains(" import ")
+    }
 }
 
 impl Context {
