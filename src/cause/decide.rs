@@ -8,7 +8,7 @@ use super::{CauseId, Finding};
 use crate::dialect::{Fact, Sign};
 use crate::domain::program::DeviceUse;
 use crate::domain::{Accelerator, Program};
-use crate::incident::context::{Phase, Trainer};
+use crate::incident::context::{Clue, Phase, Trainer};
 use crate::incident::{Incident, release};
 use crate::text;
 use crate::text::Text;
@@ -263,12 +263,13 @@ const TESTS: &[Test] = &[
                 )
             })
         },
-        about: &[Preallocation, NonFramework],
+        about: &[Preallocation, NonFramework, KvCache],
         outcomes: &[
             (Preallocation, "it runs", "可以运行"),
             (NonFramework, "it fails as before, with as much outside its pool", "与之前一样失败，池外占用不变"),
             (Capacity, "it finds too little memory for its weights", "放不下权重"),
             (KvCache, "it finds too little memory for its cache", "放不下缓存"),
+            (FrameworkLimit, "it fails at a lower figure than before", "在比之前更低的数值处失败"),
             (DriverOrUnrelated, see::AS_BEFORE.0, see::AS_BEFORE.1),
             (OtherProcess, see::AS_BEFORE.0, see::AS_BEFORE.1),
             (LeakGrowth, "it fails later than before", "比之前更晚失败"),
@@ -320,6 +321,7 @@ const TESTS: &[Test] = &[
         about: &[TransientPeak],
         outcomes: &[
             (TransientPeak, "it starts", "可以启动"),
+            (Preallocation, see::AS_BEFORE.0, see::AS_BEFORE.1),
             (Capacity, see::AS_BEFORE.0, see::AS_BEFORE.1),
             (KvCache, see::AS_BEFORE.0, see::AS_BEFORE.1),
             (OtherProcess, see::AS_BEFORE.0, see::AS_BEFORE.1),
@@ -501,7 +503,7 @@ const TESTS: &[Test] = &[
             // Only a request that was refused has shapes: a process that was killed has no failing line, and neither
             // weights nor a checkpoint have inputs.
             let refused = match asker(incident) {
-                Asker::Tensor | Asker::PooledTensor => true,
+                Asker::Tensor | Asker::PooledTensor => !builds(incident),
                 Asker::Host => incident.event.facts.get(Fact::Requested).is_some(),
                 _ => false,
             };
@@ -543,7 +545,9 @@ const TESTS: &[Test] = &[
             matches!(asker(incident), Asker::Tensor | Asker::PooledTensor).then(|| {
                 (
                     "program",
-                    if one {
+                    if builds(incident) {
+                        text!(en: "build once for a batch of 1 and half the length", zh: "以批大小 1、长度减半构建一次")
+                    } else if one {
                         text!(en: "run once at half the size or length", zh: "以一半的尺寸或长度运行一次")
                     } else {
                         text!(
@@ -595,6 +599,7 @@ const TESTS: &[Test] = &[
         outcomes: &[
             (KvCache, "it starts", "可以启动"),
             (Capacity, "it fails on a buffer of the same size", "在同样大小的缓冲区失败"),
+            (FrameworkLimit, "it fails on a buffer of the same size", "在同样大小的缓冲区失败"),
             (OtherProcess, "it fails on the first buffer", "在第一个缓冲区就失败"),
             (HostMemory, "it fails while weights are loaded", "加载权重时失败"),
             (TransientPeak, "it starts, and fails on a long prompt", "可以启动，遇到长提示时失败"),
@@ -667,7 +672,12 @@ fn running(incident: &Incident) -> bool {
 
 /// True where a reading after each step says something: weights that go into fixed buffers have no steps.
 fn reads_each_step(incident: &Incident) -> bool {
-    running(incident) && asker(incident) != Asker::WeightBuffers
+    running(incident) && asker(incident) != Asker::WeightBuffers && !builds(incident)
+}
+
+/// True while an engine is built: it has neither steps nor inputs.
+fn builds(incident: &Incident) -> bool {
+    incident.context.has(Clue::BuildsEngine)
 }
 
 /// A line that prints a reading, with when to print it.
@@ -693,11 +703,7 @@ fn shows_several_processes(incident: &Incident) -> bool {
 /// The line that prints what the program uses, and whose it is.
 fn per_step(incident: &Incident) -> (&'static str, String) {
     let event = &incident.event;
-    let meter = event.meter();
-    // What the log's release does not have is read by the device's tool.
-    if !release::knows(incident, meter.now) {
-        return ("program", event.accelerator().driver_meter().now.to_string());
-    }
+    let meter = incident.meter();
     // An engine's user has no prompt inside it: the device's own tool tells.
     if !event.on_pytorch() || !meter.now.starts_with("torch") {
         return ("program", meter.now.to_string());

@@ -3,8 +3,8 @@
 use super::reading::size;
 use super::{Cause, CauseId};
 use crate::dialect::Sign;
-use crate::incident::{Incident, release};
 use crate::incident::recording::{Pieces, Verdict};
+use crate::incident::{Incident, release};
 use crate::text;
 use crate::text::Text;
 use crate::units::Bytes;
@@ -79,9 +79,8 @@ fn refute(incident: &Incident) -> Text {
         );
     }
     // Windows ignores the option, and older releases refuse it.
-    let understood = incident.event.on_pytorch()
-        && !incident.on_windows()
-        && release::knows(incident, "expandable_segments");
+    let understood =
+        incident.event.on_pytorch() && !incident.on_windows() && release::knows(incident, "expandable_segments");
     let Some(variable) = release::conf_variable(incident).filter(|_| understood) else {
         return text!(
             en: "Run the failing step alone in a fresh process: if {want} still cannot be had there, no pieces are in \

@@ -5,7 +5,7 @@ use super::{Cause, CauseId};
 use crate::dialect::Sign;
 use crate::domain::Accelerator;
 use crate::domain::program::PytorchAllocator;
-use crate::incident::Incident;
+use crate::incident::{Incident, release};
 use crate::text;
 use crate::text::Text;
 
@@ -48,6 +48,7 @@ fn doc() -> Text {
 
 fn refute(incident: &Incident) -> Text {
     let event = &incident.event;
+    let own_limit = event.program.own_limit().filter(|told| release::knows(incident, told));
     if event.has(Sign::ExpandableReserve) {
         return text!(
             en: "Run once with `expandable_segments:False`: if the same request is refused, the address space set \
@@ -71,8 +72,8 @@ fn refute(incident: &Incident) -> Text {
             en: "Start once with the memory fraction at 0.95: if it fails as before, no fraction is to blame.",
             zh: "将显存占比设为 0.95 启动一次：若同样失败，则与占比设置无关。"
         ),
-        _ if event.program.own_limit().is_some() => {
-            let told = event.program.own_limit().unwrap_or_default();
+        _ if own_limit.is_some() => {
+            let told = own_limit.unwrap_or_default();
             text!(
                 en: "Look at `{told}`: if it shows no limit, or one above what was asked for, no limit of the \
                      program's own refused.",

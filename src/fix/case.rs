@@ -6,6 +6,7 @@ use super::cures::Table;
 use super::need::Need;
 use super::work::{self, Work};
 use crate::account::Ledger;
+use crate::cause::mechanism::pool;
 use crate::cause::nature::{self, JobKind};
 use crate::cause::{CauseId, Finding};
 use crate::dialect::{Event, Fact, Resource, Sign};
@@ -516,6 +517,10 @@ impl<'a> Case<'a> {
         }
         let process = || self.incident.event.facts.get(Fact::Process).map(|figure| figure.interval());
         let held = self.allocated().or_else(process)?;
+        // What the program set aside for a pool of its own is given back by a smaller pool and by nothing else.
+        let pool = pool::announced(self.incident, false).map_or(0, |(pool, _)| pool.bytes as i128);
+        let held = Interval::between(held.low - pool, held.high - pool);
+        let held = if held.high <= 0 { self.allocated().or_else(process)? } else { held.at_least_zero() };
         if !but_weights {
             return Some(held);
         }
@@ -623,7 +628,7 @@ impl Case<'_> {
 
     /// The figure to ask for where activations cannot be told from states.
     pub fn ask_for_peak(&self) -> Text {
-        let peak = self.incident.event.meter().peak;
+        let peak = self.incident.meter().peak;
         crate::text!(
             en: "the log does not separate activations from states; `{peak}` after a step at a smaller batch would",
             zh: "日志无法区分激活与模型状态；在较小批大小下跑一步后查看 `{peak}` 即可算出"

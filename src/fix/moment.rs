@@ -49,7 +49,109 @@ const READS: &[&str] = &[
 const ATTENTION: &[&str] =
     &["attn", "attention", "softmax", "q @ k", "query", "scores", "baddbmm", "k.transpose", "keys.transpose"];
 
+/// Words of which a program that works with a model has one somewhere in its lines, functions and files.
+const OF_A_MODEL: &[&str] = &[
+    "model",
+    "net",
+    "train",
+    "learn",
+    "loss",
+    "forward",
+    "backward",
+    "epoch",
+    "optim",
+    "encod",
+    "decod",
+    "embed",
+    "predict",
+    "infer",
+    "generat",
+    "sampl",
+    "layer",
+    "conv",
+    "attention",
+    "attn",
+    "linear",
+    "head",
+    "unet",
+    "vae",
+    "diffus",
+    "pipe",
+    "bert",
+    "gpt",
+    "llm",
+    "llama",
+    "clip",
+    "classif",
+    "detect",
+    "segment",
+    "policy",
+    "agent",
+    "actor",
+    "critic",
+    "eval",
+    "valid",
+    "test",
+    "batch",
+    "feature",
+    "token",
+    "logit",
+];
+
+/// Words of programs that work on sound.
+const OF_SOUND: &[&str] = &[
+    "asr",
+    "audio",
+    "audios",
+    "librosa",
+    "mel",
+    "mels",
+    "music",
+    "soundfile",
+    "spectrogram",
+    "speech",
+    "torchaudio",
+    "tts",
+    "vocoder",
+    "voice",
+    "wav",
+    "wave",
+    "waveform",
+    "waveforms",
+    "waves",
+    "wavs",
+    "whisper",
+];
+
 impl<'a> Case<'a> {
+    /// True for a script whose whole traceback is there and shows tensors at work, but no model: nothing has a batch or
+    /// samples there.
+    pub(super) fn works_without_a_model(&self) -> bool {
+        let (context, frames) = (self.context, &self.context.frames);
+        let whole = frames.first().is_some_and(|first| first.function == "<module>" && first.is_user_code());
+        // What a library's frames do, their words do not tell.
+        let plain = |frame: &Frame| {
+            let file = path(frame);
+            let tensors = file.contains("/torch/functional.py") || file.ends_with("/torch/_tensor.py");
+            frame.is_user_code() && frame.code.is_some() || tensors
+        };
+        let speaks = |frame: &Frame| {
+            let file = path(frame).rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
+            let code = frame.code.as_deref().unwrap_or_default().to_ascii_lowercase();
+            let function = frame.function.to_ascii_lowercase();
+            OF_A_MODEL.iter().any(|word| [&file, &code, &function].iter().any(|text| text.contains(word)))
+        };
+        let told = context.phase.is_known()
+            || context.batch_size.is_known()
+            || context.epoch.is_known()
+            || context.epochs.is_known()
+            || context.optimizer.is_known()
+            || context.model.is_known()
+            || context.parameters.is_known()
+            || context.trainer.value().is_some_and(|trainer| trainer != Trainer::PlainPytorch);
+        self.pytorch() && whole && !told && frames.iter().all(plain) && !frames.iter().any(speaks)
+    }
+
     /// The trainer, where a traceback does not show a loop of the user's own: a script may print a trainer's banner.
     pub(super) fn trainer_seen(&self) -> Option<Trainer> {
         let told = self.context.trainer.value()?;
@@ -69,6 +171,24 @@ impl<'a> Case<'a> {
         frames.first().is_some_and(|first| first.function == "<module>" && first.is_user_code())
             && frames.len() > 1
             && !frames.iter().any(|frame| path(frame).contains(library))
+    }
+
+    /// True where sound is worked on, by the words of the failing code, the script, its model and its settings.
+    pub fn of_sound(&self) -> bool {
+        let context = self.context;
+        let speaks = |text: &str| {
+            let text = text.to_ascii_lowercase();
+            text.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| OF_SOUND.contains(&word))
+        };
+        let told = [context.program.get(), context.command.get(), context.model.get()];
+        let batch = context.other_batch.get().map(|(name, _)| name.as_str());
+        told.into_iter().flatten().any(|text| speaks(text))
+            || batch.is_some_and(speaks)
+            || context.frames.iter().any(|frame| {
+                let file = path(frame);
+                let file = if frame.is_user_code() { file.rsplit('/').next().unwrap_or_default() } else { &file };
+                speaks(file) || speaks(&frame.function) || frame.code.as_deref().is_some_and(speaks)
+            })
     }
 
     /// The innermost frames, the failing one first.

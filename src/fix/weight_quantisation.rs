@@ -14,7 +14,7 @@ pub const FIX: Fix = Fix {
             zh: "16 位权重每参数 2 字节，8 位约 1，4 位约 0.52–0.63（经验值，含缩放因子）。会改变模型输出。"
         )
     },
-    helps: &[Work::Serving, Work::Inference, Work::Training],
+    helps: &[Work::Serving, Work::Inference, Work::Training, Work::Build],
     needs: &[Need::Short],
     applies: |case| (case.on_device() || case.model_beyond_ram()) && (!case.diffusion() || case.loading()),
     costs: Costs { slows: (-0.3, 0.3), numerics: Numerics::Model },

@@ -12,6 +12,7 @@ pub mod timeline;
 use crate::account::proof::{self, Proof};
 use crate::account::{self, Ledger};
 use crate::dialect::{Event, Sign};
+use crate::domain::program::Meter;
 pub use context::Context;
 use context::Platform;
 pub use group::assemble;
@@ -62,6 +63,13 @@ impl Incident {
     /// What logic alone decides of it.
     pub fn proofs(&self) -> Vec<Proof> {
         proof::all(&self.event, &self.ledger, self.context.model_states(&self.event).as_ref())
+    }
+
+    /// Where its use of memory is read. What the log's release does not have yet, the device's own tool tells.
+    pub fn meter(&self) -> Meter {
+        let meter = self.event.meter();
+        let known = release::knows(self, meter.now) && release::knows(self, meter.peak);
+        if known { meter } else { self.event.accelerator().driver_meter() }
     }
 
     /// True where the log shows Windows.

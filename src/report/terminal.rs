@@ -680,8 +680,13 @@ impl Page {
             finding.confidence >= most || near(if most >= SURE_ENOUGH { most } else { 0.0 }, finding.confidence)
         };
         let shown = diagnosis.findings.iter().filter(|f| candidates.contains(&f.cause.id)).filter(worth);
-        // Of one that is all but settled the first lines say it.
-        if most < SURE_ENOUGH && shown.clone().all(|finding| finding.supporting().is_empty()) && detail.evidence > 0 {
+        // Of one that is all but settled the first lines say it; and what the account cannot explain, it shows.
+        let unexplained = diagnosis.incident.ledger.amount(Holder::Unexplained).is_some();
+        if !unexplained
+            && most < SURE_ENOUGH
+            && shown.clone().all(|finding| finding.supporting().is_empty())
+            && detail.evidence > 0
+        {
             let rests = wording::rests_on_frequency();
             self.screen.whole(&[], 2, &[run(Tone::Plain, self.say(&rests))], detail.evidence_lines);
         }
@@ -1517,13 +1522,18 @@ fn killed(diagnosis: &Diagnosis) -> Text {
     let phase_zh = if phase.is_empty() { String::new() } else { format!("（{}）", phase.zh) };
     let held = event.facts.get(Fact::AnonRss).map(|figure| Bytes(figure.bytes));
     let held = held.map(|held| text!(en: ", holding {held}", zh: "，当时占用 {held}")).unwrap_or_default();
+    // A pool of Python's processes tells no signal: a worker that crashed reads the same.
+    let how = match event.has(Sign::PoolWorkerKilled) {
+        true => text!(en: "ended abruptly", zh: "意外终止"),
+        false => text!(en: "was killed (SIGKILL)", zh: "被杀死（SIGKILL）"),
+    };
     let place = match diagnosis.incident.observed.is_some() {
         true => text!(en: "nothing that was seen", zh: "所观察到的内容均不能"),
         false => text!(en: "nothing in the log", zh: "日志中没有任何内容"),
     };
     Text::new(
-        format!("{en} was killed (SIGKILL){phase_en}{}; {} proves that memory ran out.", held.en, place.en),
-        format!("{zh}{space}被杀死（SIGKILL）{phase_zh}{}；{}证明内存耗尽。", held.zh, place.zh),
+        format!("{en} {}{phase_en}{}; {} proves that memory ran out.", how.en, held.en, place.en),
+        format!("{zh}{space}{}{phase_zh}{}；{}证明内存耗尽。", how.zh, held.zh, place.zh),
     )
 }
 

@@ -6,7 +6,7 @@ use crate::cause::reading::{looks_integrated, place, refused_although_free, size
 use crate::dialect::{Fact, Sign};
 use crate::domain::Number;
 use crate::text;
-use crate::units::GIB;
+use crate::units::{GIB, Interval};
 
 /// Metal's default watermark is 1.7 times the recommended working set, and the smallest Apple machine with a GPU that
 /// PyTorch supports has 8 GB, which gives 9.07 GiB: a lower limit was set by somebody.
@@ -145,10 +145,12 @@ pub const LIMIT: Mechanism = Mechanism {
                 );
             }
         }
+        let demand = |requested: Interval| requested + ledger.allocated.unwrap_or(Interval::exactly(0));
         if event.has(Sign::Xpu)
             && let Some(requested) = ledger.requested
             && requested.middle() > (4 * GIB) as i128
-            && ledger.capacity.is_none_or(|capacity| requested.high < capacity.low)
+            // What is allocated and what was asked for must fit the device together.
+            && ledger.capacity.is_none_or(|all| demand(requested).high < all.low)
             && ledger.free.is_none_or(|free| free.surely_at_least(requested))
         {
             let want = size(requested);

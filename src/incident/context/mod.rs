@@ -141,6 +141,8 @@ closed_set! {
         LoadsModel = "loads-model",
         /// A model is loaded more than once.
         LoadedTwice = "loaded-twice",
+        /// A spawned child runs the script a second time, outside of a guard on `__main__`.
+        SpawnedAgain = "spawned-again",
         /// The failing frame makes a second copy of a model: `deepcopy(model)`, `teacher = build()`.
         CopiesModel = "copies-model",
         /// A line announces a second model of the same kind: an average of the weights, a teacher, a reference.
@@ -153,6 +155,10 @@ closed_set! {
         ServesWithCache = "serves-with-cache",
         /// Compilers are at work: a build system's own words stand around the failure.
         Builds = "builds",
+        /// An engine is built for a model: its compiler is at work, nothing is served.
+        BuildsEngine = "builds-engine",
+        /// DeepSpeed's config has whole weights gathered when a checkpoint is saved.
+        GathersOnSave = "gathers-on-save",
         /// The script or its functions are named for prediction, sampling or a service.
         Predicts = "predicts",
         /// A server's words or paths stand around the failure.
@@ -179,6 +185,8 @@ closed_set! {
         TensorFlow1 = "tensorflow-1",
         /// vLLM from before 0.4: its engine itself printed the number of blocks.
         EarlyVllm = "vllm-before-0.4",
+        /// The engine is an object in Python: `LLM(model=…)`.
+        EngineObject = "engine-object",
         /// The engine is started by another program, whose options are spelled its own way.
         Wrapped = "wrapped",
         /// A JAX, TensorFlow or second framework shares the process.
