@@ -9,7 +9,7 @@ use crate::text::Text;
 
 pub const CAUSE: Cause = Cause {
     id: CauseId::OtherProcess,
-    title: || text!(en: "another process holds the memory", zh: "其他进程占用了显存"),
+    title: || text!(en: "another process holds the memory", zh: "被其他进程占用"),
     doc,
     refute,
     fixtures: &["pytorch/two-processes", "context/neighbour", "host/bystander", "vllm/startup"],

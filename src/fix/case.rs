@@ -243,6 +243,9 @@ impl<'a> Case<'a> {
             || (self.phase().is_none() && (self.clue(Clue::LoadsModel) || self.places_a_model()))
             || matches!(self.phase(), None | Some(Phase::Train | Phase::Forward)) && self.builds_a_model()
             || self.says_loading()
+            || self.sign(Sign::Initializer)
+            // A program that is no engine says so of its weights.
+            || self.on_gpu() && self.engine().is_none() && self.sign(Sign::EngineStartup)
     }
 
     /// True where the failing line makes a model and moves it to the device: `net = Net().cuda()`.
@@ -602,6 +605,17 @@ impl Case<'_> {
             }
             _ => Text::default(),
         }
+    }
+
+    /// All that the cache keeps unused, at the most: what giving it back or arranging it anew can yield.
+    pub fn of_the_cache(&self) -> Option<(Interval, Text)> {
+        let cached = self.cached()?;
+        let shown = show(cached.middle());
+        let formula = crate::text!(
+            en: "at most the {shown} that is cached and not allocated",
+            zh: "最多为已缓存但未分配的 {shown}"
+        );
+        Some((Interval::between(0, cached.high), formula))
     }
 
     /// `low` and `high` shares of what is allocated, with the formula, where that figure is known.

@@ -5,6 +5,7 @@ use super::case::{Case, clamp_to, show};
 use super::cures::{self, Table};
 use super::need::Need;
 use super::{Advice, Certainty, Costs, Fix, Frees, Knob, Offer, Part};
+use crate::cause::mechanism::pool;
 use crate::domain::Target;
 use crate::incident::context::Clue;
 use crate::text;
@@ -81,7 +82,7 @@ impl<'a> Draft<'a> {
         let bound = bound.or_else(|| self.case.bound());
         // Where a pool holds the rest, a share of all that is allocated is no share of what can go.
         if self.part == Part::Held
-            && super::super::cause::mechanism::pool::announced(self.case.incident, false).is_some()
+            && pool::announced(self.case.incident, false).is_some()
             && let Some(most) = bound.zip(self.case.requested()).map(|(held, asked)| held + asked)
         {
             self.saves = Some(clamp_to(range, Some(most)));

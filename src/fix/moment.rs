@@ -270,6 +270,20 @@ impl<'a> Case<'a> {
                 .is_some_and(|(asked, all)| asked.low > all.high.saturating_mul(ABSURD))
     }
 
+    /// True where transformers' Trainer reads its own checkpoint: a single process maps it to the host.
+    pub fn trainer_reads(&self) -> bool {
+        let loads = |frame: &Frame| path(frame).contains("/transformers/trainer") && frame.function.contains("load");
+        self.context.world_size.value().is_none_or(|ranks| ranks <= 1) && self.context.frames.iter().any(loads)
+    }
+
+    /// True where it is an optimizer's state that is put back.
+    pub fn restores_an_optimizer(&self) -> bool {
+        self.innermost().any(|frame| {
+            path(frame).contains("/torch/optim/")
+                || frame.code.as_deref().is_some_and(|code| code.contains("optimizer.load_state_dict"))
+        })
+    }
+
     /// True where a checkpoint is read whose tensors may return to the device that they were saved from.
     pub fn reads_a_checkpoint(&self) -> bool {
         let codes = || self.context.frames.iter().filter_map(|frame| frame.code.as_deref());

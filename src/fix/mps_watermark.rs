@@ -5,7 +5,7 @@ use super::prelude::*;
 pub const FIX: Fix = Fix {
     id: "mps-watermark",
     class: Class::Limits,
-    title: || text!(en: "Raise the MPS watermark", zh: "提高 MPS 水位线"),
+    title: || text!(en: "Raise the GPU's limit in unified memory", zh: "提高统一内存中 GPU 的上限"),
     doc: || {
         text!(
             en: "PyTorch on Apple silicon refuses above a multiple of Metal's recommended working set (1.7 by \

@@ -69,8 +69,14 @@ closed_set! {
 
 /// Fixes that stand although the request is of a size that nobody meant, which every other one needs: they change the
 /// size, or the code that made the error of something else.
-pub const OF_ANY_SIZE: [&str; 5] =
-    ["fix-the-shape", "check-ids", "launch-blocking", "expandable-segments-off", "chunk-the-operation"];
+pub const OF_ANY_SIZE: [&str; 6] = [
+    "fix-the-shape",
+    "same-collectives",
+    "check-ids",
+    "launch-blocking",
+    "expandable-segments-off",
+    "chunk-the-operation",
+];
 
 impl Need {
     /// True where it is so, or nothing tells that it is not: each need says which of the two it asks for.

@@ -179,8 +179,8 @@ fn advise(case: &Case) -> Advice {
     let (learns, divided) = (case.training() && !case.evaluating(), case.clue(Clue::DataParallel));
     let draft = Draft::new(case, &FIX)
         .when("diffusion", case.diffusion())
-        .when("elsewhere", learns_elsewhere)
-        .when("calls-elsewhere", !learns_elsewhere && !case.context.batch_size.is_known())
+        .when("elsewhere", learns_elsewhere || learns)
+        .when("calls-elsewhere", !learns_elsewhere && !learns && !case.context.batch_size.is_known())
         .when("fits", learns && !case.clue(Clue::TensorFlow1))
         .when("keras-calls", !learns && !case.clue(Clue::TensorFlow1))
         .when("several", devices(case) > 1)

@@ -65,10 +65,12 @@ fn advise(case: &Case) -> Advice {
         .when("beyond-ram", case.model_beyond_ram())
         .when("early", case.clue(Clue::EarlyVllm))
         .frees_if(
-            case.of_parameters(1.0, 1.45),
+            // From which width it comes is known of whole weights only.
+            case.of_parameters(1.0, 1.45).filter(|_| !narrower),
             text!(
-                en: "1 to 1.45 bytes per parameter; the log does not tell their number",
-                zh: "每参数 1 到 1.45 字节；日志没有给出参数量"
+                en: "1 to 1.45 bytes per parameter of 16 bit; the log does not tell their number, or they are \
+                     narrower",
+                zh: "每个 16 位参数 1 到 1.45 字节；日志没有给出参数量，或权重位宽已更窄"
             ),
         )
         .because(join(

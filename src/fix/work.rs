@@ -84,15 +84,18 @@ fn on_host(case: &Case) -> Vec<Work> {
     if case.sign(Sign::CompilerKilled) || case.clue(Clue::Builds) && case.sign(Sign::KilledWithoutProof) {
         return vec![Work::Build];
     }
+    // A service of the system itself reads nobody's data.
+    let facts = &case.incident.event.facts;
+    let of_the_system = |name: &String| name.rsplit('/').next().is_some_and(|unit| unit.starts_with("systemd-"));
+    if [facts.cgroup.get(), facts.process_name.get()].into_iter().flatten().any(of_the_system) {
+        return vec![Work::Host];
+    }
     let program = case.program();
     let victim = case.incident.event.facts.process_name.get().map(|name| name.to_ascii_lowercase());
     if !program.names_itself()
         && let Some(name) = victim
     {
         let name = name.rsplit(['/', '\\']).next().unwrap_or_default();
-        if name.starts_with("systemd-") {
-            return vec![Work::Host];
-        }
         if PYTHON.iter().any(|python| name.starts_with(python)) {
             return python(case, loader);
         }

@@ -5,9 +5,10 @@ use super::layout::{NO_BREAK, Run, Screen, Tone, columns, pad, run, shorten};
 use super::table::{Column, Table};
 use super::{Diagnosis, Explanation, InputSummary, SnapshotSummary, Style, surroundings, wording};
 use crate::account::{Holder, Ledger};
-use crate::cause::Finding;
 use crate::cause::conclusion::{Conclusion, SURE_ENOUGH, candidates};
+use crate::cause::{CauseId, Finding};
 use crate::dialect::{Event, Fact, Resource, Sign};
+use crate::domain::Number;
 use crate::evidence::Evidence;
 use crate::fix::{Class, Frees, Numerics, Ranked};
 use crate::incident::Incident;
@@ -1343,10 +1344,18 @@ pub fn verdict(diagnosis: &Diagnosis) -> Text {
     let never = wording::never_fits(&diagnosis.incident).unwrap_or_default();
     // A limit or a largest buffer refused it: the device may have room.
     let of_device = event.resource == Resource::Gpu;
+    let by_limit = diagnosis.findings.first().is_some_and(|f| f.proved && f.cause.id == CauseId::FrameworkLimit);
     let refused = of_device
-        && event.facts.get(Fact::Capacity).is_none()
-        && (event.has(Sign::RefusedByLimit) || event.has(Sign::BufferSizeLimit));
-    let place = match ran_out {
+        && (by_limit
+            || event.facts.get(Fact::Capacity).is_none()
+                && (event.has(Sign::RefusedByLimit) || event.has(Sign::BufferSizeLimit)));
+    // Whoever watches memory and kills well below its size leaves some of it free.
+    let watched = event.facts.number(Number::Threshold).filter(|at| event.resource == Resource::Host && *at < WATCHED);
+    let threshold = watched.map(|at| {
+        let at = (at * 100.0).round();
+        text!(en: "A memory monitor's threshold of {at} %", zh: "内存监控的阈值 {at} %")
+    });
+    let place = threshold.unwrap_or_else(|| match ran_out {
         true if refused => match event.facts.device.value() {
             Some(n) => text!(en: "A request for memory of GPU {n}", zh: "GPU {n} 的显存申请"),
             None => text!(en: "A request for GPU memory", zh: "GPU 显存申请"),
@@ -1356,7 +1365,7 @@ pub fn verdict(diagnosis: &Diagnosis) -> Text {
             text!(en: "A request for page-locked host memory", zh: "锁页主机内存申请")
         }
         false => text!(en: "A request for host memory", zh: "主机内存申请"),
-    };
+    });
     let mut en: Vec<String> = Vec::new();
     let mut zh: Vec<String> = Vec::new();
     let mut part = |text: Text| {
@@ -1410,6 +1419,7 @@ pub fn verdict(diagnosis: &Diagnosis) -> Text {
         }
         Resource::Gpu if refused => Text::new("was refused", "被拒绝"),
         Resource::Gpu => Text::new("ran out of memory", "不足"),
+        Resource::Host if watched.is_some() => Text::new("was reached", "已达到"),
         Resource::Host if ran_out => Text::new("ran out", "不足"),
         Resource::Host => Text::new("was refused", "被拒绝"),
         Resource::CudaSharedMemory => Text::new("is too small", "不足"),
@@ -1475,6 +1485,9 @@ fn beside_the_request(event: &Event, line: u64) -> bool {
         .get(Fact::Requested)
         .is_some_and(|asked| asked.at.first <= line + NEAR && asked.at.last < event.at.first)
 }
+
+/// A monitor that kills below this share of the machine's memory does so before it is short.
+const WATCHED: f64 = 0.9;
 
 /// True where it is told that the machine's memory was short: by the kernel or whoever killed, by a reading of what was
 /// free, or in so many words. A limit, a ceiling of the address space and a request beyond reason are refused as well,

@@ -216,6 +216,7 @@ fn out_of_place(diagnosis: &Diagnosis, ranked: &Ranked) -> Vec<String> {
     let pass = OF_A_PASS.contains(&id) && gpu;
     rule(pass && matches!(phase, Some(Phase::Checkpoint | Phase::OptimizerStep)), "activations that are gone");
     rule(pass && matches!(phase, Some(Phase::Load | Phase::Resume)), "data where weights are loaded");
+    rule(pass && event.has(Sign::Initializer), "data where a variable is made");
     rule(id == "read-less-at-once" && phase == Some(Phase::Load), "data where weights are loaded");
     rule(line.contains("read_csv") && !shown(&["read_csv", "read_table"]), "a table that nothing reads");
     let array = ["np.load(", "numpy.load(", "fromfile", "loadtxt", "genfromtxt"];
@@ -235,7 +236,7 @@ fn out_of_place(diagnosis: &Diagnosis, ranked: &Ranked) -> Vec<String> {
     let unix = ["export ", "free ", "ps ", "sudo ", "watch ", "ulimit "];
     let windows = context.platform.value() == Some(Platform::Windows);
     rule(windows && unix.iter().any(|tool| line.starts_with(tool)), "a tool that Windows lacks");
-    let of_any_size = ["fix-the-shape", "check-ids", "launch-blocking", "expandable-segments-off"];
+    let of_any_size = ["fix-the-shape", "same-collectives", "check-ids", "launch-blocking", "expandable-segments-off"];
     rule(event.has(Sign::AbsurdRequest) && !of_any_size.contains(&id), "a change of a size that nobody meant");
     let limited = incident.ledger.cap.is_some()
         || event.has(Sign::RefusedByLimit)

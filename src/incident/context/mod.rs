@@ -301,6 +301,13 @@ impl Context {
         self.user_frame().and_then(|frame| frame.code.as_deref()).unwrap_or_default()
     }
 
+    /// True where ranks send each other objects, whose lengths they exchange first.
+    pub fn exchanges_objects(&self) -> bool {
+        const EXCHANGES: [&str; 5] =
+            ["gather_object", "all_gather_object", "broadcast_object_list", "scatter_object_list", "recv_object_list"];
+        self.frames.iter().rev().take(3).any(|frame| EXCHANGES.contains(&frame.function.as_str()))
+    }
+
     /// True where a module was being imported.
     pub fn imports(&self) -> bool {
         let code = self.failing_code();

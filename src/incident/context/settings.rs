@@ -640,6 +640,14 @@ mod tests {
     }
 
     #[test]
+    fn a_batch_in_a_list_of_settings_is_read_and_a_counter_is_not() {
+        assert!(read_line("patch size 16, batch 1, base features 256").contains(&Setting::Batch(1)));
+        assert!(read_line("width 512, batch 24").contains(&Setting::Batch(24)));
+        assert_eq!(read_line("epoch 2, batch 1, loss 0.4"), []);
+        assert_eq!(read_line("shard 3, batch 5 of 12"), []);
+    }
+
+    #[test]
     fn parameter_counts_in_names_and_words() {
         assert_eq!(parameters_in_name("lmsys/vicuna-7b-v1.3"), Some(7e9));
         assert_eq!(parameters_in_name("Qwen/Qwen2.5-0.5B-Instruct"), Some(0.5e9));
