@@ -107,8 +107,11 @@ const TESTS: &[Test] = &[
     Test {
         id: "limits",
         act: |incident| {
-            (asker(incident) == Asker::Host && !incident.on_windows())
-                .then(|| ("linux", Text::same("ulimit -v; cat /sys/fs/cgroup/memory.max; free -h")))
+            let (target, command) = match incident.on_windows() {
+                true => ("windows", "systeminfo | findstr Memory"),
+                false => ("linux", "ulimit -v; cat /sys/fs/cgroup/memory.max; free -h"),
+            };
+            (asker(incident) == Asker::Host).then(|| (target, Text::same(command)))
         },
         about: &[FrameworkLimit, Preallocation, OtherProcess],
         outcomes: &[

@@ -7,7 +7,7 @@ use crate::text::Text;
 
 pub const CAUSE: Cause = Cause {
     id: CauseId::TransientPeak,
-    title: || text!(en: "one phase needs far more than the rest", zh: "某个阶段的占用远高于其他阶段"),
+    title: || text!(en: "one phase needs far more than the rest", zh: "某个阶段占用突增"),
     doc,
     refute,
     fixtures: &["context/hf-trainer", "context/ultralytics", "sglang/serving"],

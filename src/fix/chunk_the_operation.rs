@@ -22,6 +22,7 @@ pub const FIX: Fix = Fix {
     applies: |case| {
         !case.is_state_vector()
             && !case.incident.event.of_an_index()
+            && !case.context.exchanges_objects()
             && case.program().kind() != Kind::Application
             && !case.grows_trees()
             && case.program() != Program::OnnxRuntime

@@ -89,23 +89,8 @@ fn advise(case: &Case) -> Advice {
     let of_device = budget.share.or(facts.number(Number::MemFractionStatic));
     let of_what_is_free = [Number::CacheMaxEntryCount, Number::FreeGpuMemoryFraction];
     let before = of_device.or_else(|| of_what_is_free.iter().find_map(|number| facts.number(*number)));
-    let weights = budget.weights.or_else(|| case.of_parameters(1.0, 2.0).map(|(range, _)| range.high as f64));
-    if let (true, Some(weights), Some(total)) = (at_start, weights.filter(|_| !case.quantised()), budget.total)
-        && weights > tried * total
-    {
-        let (weights, share) = (show(weights as i128), show((tried * total) as i128));
-        return Advice::WontHelp(text!(
-            en: "the weights alone take some {weights}, and the share that is free holds {share}",
-            zh: "仅权重就约 {weights}，而空闲部分对应的份额只有 {share}"
-        ));
-    }
-    // SGLang chooses its share by the card: any figure might be a larger one. How far to go down is what is known.
-    let untold = before.is_none() && engine == Program::Sglang && !within;
-    let lower =
-        case.requested().zip(case.free()).zip(budget.total).map(|((asked, free), total)| {
-            (((asked.high - free.low).max(0) as f64 / total + 0.01) * 100.0).ceil() / 100.0
-        });
-    let lower = lower.unwrap_or(0.05).max(0.02);
+    // SGLang chooses its share by the card: a first try might be a larger one. How far to go down is what is known.
+    let untold = before.is_none() && computed.is_none() && engine == Program::Sglang && !within;
     // A first try lies below what is set.
     let tried = match before {
         Some(before) if computed.is_none() && before > 0.0 && before <= tried => (before * 80.0).floor() / 100.0,
@@ -132,15 +117,15 @@ fn advise(case: &Case) -> Advice {
         .fill_text(
             "tried",
             if untold {
-                text!(en: "<the share now − {lower:.2}>", zh: "<现在的份额 − {lower:.2}>")
+                text!(en: "<the share now − 0.05>", zh: "<现在的份额 − 0.05>")
             } else {
                 Text::same(format!("{tried:.2}"))
             },
         )
         .because(match (computed, at_start, budget.free, budget.total) {
             _ if untold => text!(
-                en: "{engine} reserves its pool first; what failed needs room beside it, {lower:.2} of the device",
-                zh: "{engine} 先预留缓存池；失败的部分需要池外空间，约为设备的 {lower:.2}"
+                en: "{engine} reserves its pool first; what failed needs room beside it",
+                zh: "{engine} 先预留缓存池；失败的部分需要池外空间"
             ),
             (Some(_), true, Some(free), Some(total)) => {
                 let (free, total) = (show(free as i128), show(total as i128));
