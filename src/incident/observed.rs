@@ -34,8 +34,8 @@ const BROKEN_OFF: f64 = 0.9;
 const UNWRITTEN: f64 = 1.0;
 const FILLED: f64 = 0.97;
 
-/// What was reached this many seconds before the end, or in this share of the time, was reached at the end: others notice
-/// a little later that one of them is gone.
+/// What was reached this many seconds before the end, or in this share of the time, was reached at the end: others
+/// notice a little later that one of them is gone.
 const TO_THE_END: f64 = 2.0;
 const TO_THE_END_SHARE: f64 = 0.2;
 
@@ -132,7 +132,7 @@ impl Timeline {
         counted && full.fold(0.0, f64::max) < NEARLY
     }
 
-    /// True where the job's memory had risen and was at its highest when the end came, as it is when one is shot for it.
+    /// True where the job's memory had risen and was at its highest when the end came, as when one is shot for it.
     pub fn rose_to_the_end(&self) -> bool {
         let Some(job) = self.curve(Quantity::Job) else { return false };
         let rose = job.course().is_some_and(|course| course != Course::Steady);
@@ -194,8 +194,8 @@ impl Timeline {
 }
 
 impl Timeline {
-    /// A thread that could not be started is a matter of a limit on threads or on addresses; that the addresses were used
-    /// up decides it, and then it is a failure for want of them.
+    /// A thread that could not be started is a matter of a limit on threads or on addresses; that the addresses were
+    /// used up decides it, and then it is a failure for want of them.
     fn refused_thread(&self, harmless: &mut Vec<Event>) -> Option<Event> {
         let (_, limit) = self.out_of_addresses(None)?.addresses?;
         let at = harmless.iter().position(|event| event.has(Sign::ThreadRefused))?;

@@ -30,25 +30,15 @@ struct Known {
     /// The limits on its addresses and on page-locked memory, in bytes.
     limit: Option<u64>,
     locked_limit: Option<u64>,
-    /// Page-locked, and moved out to swap.
+    /// Page-locked.
     locked: u64,
-    swapped: u64,
     /// What it alone held when it was looked at last.
     own: u64,
-    /// What only this process maps, less what `statm` says is not shared: pages that a fork left shared are among the
-    /// latter.
+    /// What only this process maps, less its anonymous pages: those that a fork left shared are among the latter.
     correction: i64,
     corrected: Option<Instant>,
     /// When it was seen first.
     met: Instant,
-}
-
-/// Bytes of addresses, of them those resident, and of these those of files and shared memory.
-fn statm(root: &Root, page: u64, pid: u32) -> Option<(u64, u64, u64)> {
-    let text = root.text(&format!("proc/{pid}/statm")).ok()?;
-    let mut fields = text.split(' ');
-    let mut next = || Some(fields.next()?.parse::<u64>().ok()?.saturating_mul(page));
-    Some((next()?, next()?, next()?))
 }
 
 /// A file of `Name: n kB` lines, in bytes.
@@ -66,6 +56,11 @@ impl Fields {
     fn bytes(&self, name: &str) -> Option<u64> {
         let kib = self.value(name)?.trim_end_matches("kB").trim().parse::<u64>().ok()?;
         Some(kib.saturating_mul(1024))
+    }
+
+    /// All that is resident, where the kernel does not tell files apart.
+    fn anonymous(&self) -> Option<u64> {
+        self.bytes("RssAnon").or_else(|| self.bytes("VmRSS"))
     }
 
     fn bits(&self, name: &str) -> Option<u64> {
@@ -89,21 +84,19 @@ pub struct Look {
 }
 
 impl Known {
-    /// What changes slowly and takes two files more to read.
-    fn ask(&mut self, root: &Root, pid: u32) {
+    /// What changes slowly or takes another file to read.
+    fn ask(&mut self, root: &Root, pid: u32, status: &Fields) {
         let limits = root.text(&format!("proc/{pid}/limits")).unwrap_or_default();
         // Of the two, the soft one stands first.
         let limit = |name: &str| {
             let line = limits.lines().find_map(|line| line.strip_prefix(name))?;
             line.split_whitespace().next()?.parse().ok()
         };
-        let status = Fields::of(root, pid, "status");
         let may_lock = status.bits("CapEff").is_some_and(|bits| bits >> CAP_IPC_LOCK & 1 == 1);
         self.limit = limit("Max address space");
         self.locked_limit = limit("Max locked memory").filter(|_| !may_lock);
         let bytes = |name| status.bytes(name).unwrap_or(0);
         self.locked = bytes("VmLck").saturating_add(bytes("VmPin"));
-        self.swapped = bytes("VmSwap");
     }
 }
 
@@ -116,7 +109,6 @@ pub struct Tree {
     ended: Vec<(Instant, Victim)>,
     scanned: Option<Instant>,
     exact_again: Instant,
-    page: u64,
 }
 
 impl Tree {
@@ -128,7 +120,6 @@ impl Tree {
             ended: Vec::new(),
             scanned: None,
             exact_again: Instant::now(),
-            page: rustix::param::page_size() as u64,
         }
     }
 
@@ -138,32 +129,34 @@ impl Tree {
         let mut look = Look { processes: Vec::with_capacity(self.known.len()), ..Look::default() };
         let (mut own_sum, mut shared_most) = (0u64, 0u64);
         let mut oldest: Option<(Option<Instant>, u32)> = None;
-        let (root, page) = (&self.root, self.page);
+        let root = &self.root;
         let exact: BTreeMap<u32, Option<Instant>> =
             self.known.iter().map(|(pid, known)| (*pid, known.corrected)).collect();
         for (pid, known) in &mut self.known {
-            let Some((addresses, resident, shared)) = statm(root, page, *pid) else { continue };
-            let unshared = resident.saturating_sub(shared);
+            let status = Fields::of(root, *pid, "status");
+            // Without any memory it is about to end.
+            let Some(anonymous) = status.anonymous() else { continue };
+            let bytes = |name| status.bytes(name).unwrap_or(0);
+            // Pages of files that it maps are not among them: the kernel takes them back where memory is short.
+            let resident = anonymous.saturating_add(bytes("RssShmem"));
             if known.worker && known.corrected.is_none() && known.correction == 0 {
                 // Until the exact figure is there: what it has from the fork is its parent's.
-                known.correction = i64::try_from(unshared).map_or(0, |unshared| -unshared);
+                known.correction = i64::try_from(anonymous).map_or(0, |anonymous| -anonymous);
             }
             if whole {
-                known.ask(root, *pid);
+                known.ask(root, *pid, &status);
             }
-            let own = unshared.saturating_add_signed(known.correction).min(resident);
-            // Without any memory it is about to end: what it held before is what it held.
-            if resident > 0 {
-                known.own = own;
-            }
+            let own = anonymous.saturating_add_signed(known.correction).min(resident);
+            known.own = own;
             own_sum = own_sum.saturating_add(own);
             look.resident = look.resident.saturating_add(resident);
             look.locked = look.locked.saturating_add(known.locked);
-            look.swapped = look.swapped.saturating_add(known.swapped);
+            look.swapped = look.swapped.saturating_add(bytes("VmSwap"));
             // Pages that a fork shares are its parent's until both have been read exactly since.
             let of_parent = exact.get(&known.parent).is_none_or(|at| at.is_some_and(|at| at >= known.met));
             let apart = !known.worker || known.corrected.is_some() && of_parent;
-            shared_most = shared_most.max(if apart { resident - own } else { shared.min(resident - own) });
+            let shared = resident - own;
+            shared_most = shared_most.max(if apart { shared } else { shared.min(bytes("RssShmem")) });
             if oldest.is_none_or(|(at, _)| known.corrected < at) {
                 oldest = Some((known.corrected, *pid));
             }
@@ -175,7 +168,7 @@ impl Tree {
                 own,
                 rank: known.rank,
                 threads: known.threads,
-                addresses: known.limit.map(|limit| (addresses, limit)),
+                addresses: status.bytes("VmSize").zip(known.limit),
                 locked: known.locked_limit.map(|limit| (known.locked, limit)).filter(|(locked, _)| *locked > 0),
             });
         }
@@ -207,15 +200,15 @@ impl Tree {
     /// Takes the exact figure of one process.
     fn correct(&mut self, pid: u32) {
         let began = Instant::now();
-        let before = statm(&self.root, self.page, pid);
+        let before = Fields::of(&self.root, pid, "status").anonymous();
         let exact = Fields::of(&self.root, pid, "smaps_rollup");
-        let private = exact.bytes("Private_Clean").zip(exact.bytes("Private_Dirty"));
-        let private = private.map(|(clean, dirty)| clean.saturating_add(dirty));
+        // Clean ones are of files, and can be taken back.
+        let private = exact.bytes("Private_Dirty");
         if let Some(known) = self.known.get_mut(&pid) {
             known.corrected = Some(Instant::now());
-            if let (Some(private), Some((_, resident, shared))) = (private, before) {
-                let unshared = i64::try_from(resident.saturating_sub(shared)).unwrap_or(i64::MAX);
-                known.correction = i64::try_from(private).unwrap_or(i64::MAX).saturating_sub(unshared);
+            if let (Some(private), Some(anonymous)) = (private, before) {
+                let anonymous = i64::try_from(anonymous).unwrap_or(i64::MAX);
+                known.correction = i64::try_from(private).unwrap_or(i64::MAX).saturating_sub(anonymous);
             }
         }
         self.exact_again = Instant::now() + began.elapsed() * EXACTLY;
@@ -293,7 +286,6 @@ impl Tree {
             limit: None,
             locked_limit: None,
             locked: 0,
-            swapped: 0,
             own: 0,
             correction: 0,
             corrected: None,

@@ -236,16 +236,17 @@ fn others(timeline: &Timeline) -> Option<Reading> {
     let before = first.bytes.saturating_sub(job.points.first().map_or(0, |first| first.bytes));
     let level = if before <= rest / 2 { "others-came" } else { "others" };
     let (all, own, others, before) = (Bytes(peak.bytes), Bytes(of_job), Bytes(rest), Bytes(before));
-    let (where_en, where_zh) = match quantity {
-        Quantity::Cgroup => ("in its control group", "控制组"),
-        _ => ("on the machine", "整机"),
+    // What the kernel holds for a group's processes, as for sockets, counts in it as well.
+    let (where_en, where_zh, who_en, who_zh) = match quantity {
+        Quantity::Cgroup => ("in its control group", "控制组", "others or the kernel", "其他进程或内核"),
+        _ => ("on the machine", "整机", "others", "其他进程"),
     };
     Some(Reading::new(
         level,
         text!(
-            en: "of {all} in use {where_en} the job held {own}: {others} belonged to others, who had {before} when it \
-                 began",
-            zh: "{where_zh}已用 {all}，其中作业占 {own}，其余 {others} 属于其他进程（作业开始时为 {before}）"
+            en: "of {all} in use {where_en} the job held {own}: {others} belonged to {who_en}, who had {before} when \
+                 it began",
+            zh: "{where_zh}已用 {all}，其中作业占 {own}，其余 {others} 属于{who_zh}（作业开始时为 {before}）"
         ),
     ))
 }
@@ -349,13 +350,14 @@ fn outgrown<'a>(incident: &Incident, timeline: &'a Timeline) -> Option<Shot<'a>>
 }
 
 fn course(incident: &Incident, timeline: &Timeline) -> Option<Reading> {
-    let (curve, who) = match outgrown(incident, timeline) {
-        Some(shot) => (shot.process.curve.clone(), shot.name()),
-        None => held(timeline)?,
+    let phase = incident.context.phase.value();
+    let (curve, who, whose) = match outgrown(incident, timeline) {
+        Some(shot) => (shot.process.curve.clone(), shot.name(), Whose::Process(phase)),
+        None => held(timeline).map(|(curve, who)| (curve, who, Whose::Jobs(phase)))?,
     };
     let course = curve.course()?;
     if course != Course::Steady {
-        return rise(timeline, &curve, course, Whose::Jobs(incident.context.phase.value()), &who);
+        return rise(timeline, &curve, course, whose, &who);
     }
     let held = Bytes(curve.peak()?.bytes);
     let (en, zh) = (&who.en, &who.zh);
@@ -379,16 +381,27 @@ fn killed(incident: &Incident) -> bool {
     incident.event.has(Sign::KilledWithProof) || incident.event.has(Sign::KilledWithoutProof)
 }
 
-/// The process that holds most, and whether a rise was mostly its own.
+/// What a process alone came to hold more between two moments.
+fn risen(process: &Process, from: Point, to: Point) -> u64 {
+    let own = |at: f64| process.curve.at(at).map_or(0, |own| own.bytes);
+    own(to.at).saturating_sub(own(from.at))
+}
+
+/// The process whose rise was most of a rise.
+fn riser(timeline: &Timeline, from: Point, to: Point) -> Option<&Process> {
+    let process = timeline.processes.values().max_by_key(|process| risen(process, from, to))?;
+    let all = to.bytes.saturating_sub(from.bytes);
+    (risen(process, from, to) as f64 >= MOSTLY * all as f64).then_some(process)
+}
+
+/// The process whose rise it mostly was, else the one that held most.
 fn largest(timeline: &Timeline, from: Point, to: Point) -> Text {
-    let Some(process) = timeline.largest_process() else { return Text::default() };
+    let riser = riser(timeline, from, to);
+    let Some(process) = riser.or_else(|| timeline.largest_process()) else { return Text::default() };
     let (pid, name) = (process.pid, &process.name);
     let rank = process.rank.map(|rank| format!(", rank {rank}")).unwrap_or_default();
-    let own = |at: f64| process.curve.at(at).map_or(0, |own| own.bytes);
-    let risen = own(to.at).saturating_sub(own(from.at));
-    let most = risen as f64 >= MOSTLY * to.bytes.saturating_sub(from.bytes) as f64;
     let peak = Bytes(process.curve.peak().map_or(0, |peak| peak.bytes));
-    if most {
+    if riser.is_some() {
         text!(en: ", most of it process {pid} ({name}{rank})", zh: "，主要是进程 {pid}（{name}{rank}）")
     } else {
         text!(
@@ -648,8 +661,9 @@ fn stood_still(curve: &Curve) -> bool {
 #[derive(Clone, Copy)]
 enum Whose {
     Devices,
-    /// The job's on the machine, and the phase that its log shows at last.
+    /// The job's on the machine, or that of one of its processes, and the phase that its log shows at last.
     Jobs(Option<Phase>),
+    Process(Option<Phase>),
 }
 
 /// A rise or climb in words; `None` where it was steady.
@@ -660,7 +674,7 @@ fn rise(timeline: &Timeline, curve: &Curve, course: Course, whose: Whose, who: &
     };
     let (on_device, phase) = match whose {
         Whose::Devices => (true, None),
-        Whose::Jobs(phase) => (false, phase),
+        Whose::Jobs(phase) | Whose::Process(phase) => (false, phase),
     };
     let in_load = matches!(phase, Some(Phase::Load | Phase::Resume | Phase::DataLoading));
     // After steps of which this is not.
@@ -672,16 +686,16 @@ fn rise(timeline: &Timeline, curve: &Curve, course: Course, whose: Whose, who: &
     }
     let (start, end, lasted) = (Bytes(from.bytes), Bytes(to.bytes), to.at - from.at);
     let steps = per_step(timeline, curve, from, to);
-    let count = if on_device || !steps.is_empty() {
-        Text::default()
-    } else {
-        curve.points.first().map_or_else(Text::default, |first| whole_count(timeline, *first, to))
-    };
+    // What is counted is the work of those who print; a worker that grows beside it keeps what it was given.
+    let in_worker = riser(timeline, from, to).is_some_and(|process| process.worker);
+    let counts = !on_device && !in_worker && steps.is_empty();
+    let first = curve.points.first().filter(|_| counts);
+    let count = first.map_or_else(Text::default, |first| whole_count(timeline, *first, to));
     let rose = matches!(course, Course::Rose { .. });
     let level = match course {
         _ if !steps.is_empty() => "rose-over-steps",
         _ if apart => "rose-in-phase",
-        _ if rose && in_load => "rose-in-load",
+        _ if in_load => "rose-in-load",
         _ if rose && !count.is_empty() => "rose-over-count",
         Course::Rose { bytes_per_second, .. } if lasted >= SLOWLY && bytes_per_second <= SLOW => "rose-slowly",
         Course::Rose { .. } => "rose",
@@ -699,7 +713,10 @@ fn rise(timeline: &Timeline, curve: &Curve, course: Course, whose: Whose, who: &
         ),
     };
     let time = seconds(lasted);
-    let process = if on_device { Text::default() } else { largest(timeline, from, to) };
+    let process = match whose {
+        Whose::Jobs(_) => largest(timeline, from, to),
+        Whose::Devices | Whose::Process(_) => Text::default(),
+    };
     Some(Reading::new(
         level,
         Text::new(
@@ -1036,6 +1053,11 @@ mod tests {
         // 780 MiB at 78 of 200, on top of 40 MiB.
         assert!(told.text.en.contains("counted to 78 of 200: at this rate the whole takes about 1.99 GiB"), "{told:?}");
         assert_eq!(rank(&counted)[0].cause.id, CauseId::HostMemory);
+        let mut in_worker = of(Some((2.0, 200.0)), None).observed.as_deref().cloned().unwrap();
+        in_worker.processes.values_mut().for_each(|process| process.worker = true);
+        let mut beside = of(None, None);
+        beside.observed = Some(Arc::new(in_worker));
+        assert_eq!(level(&HOST, &beside), Some("rose"), "who prints the count is not who grows");
         assert_eq!(level(&HOST, &of(None, None)), Some("rose"));
         assert_eq!(level(&HOST, &of(Some((1.0, 39.0)), None)), Some("rose"), "all of it was there");
         assert_eq!(level(&HOST, &of(None, Some(Phase::DataLoading))), Some("rose-in-load"));
