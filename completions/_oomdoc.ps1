@@ -274,7 +274,7 @@ Register-ArgumentCompleter -Native -CommandName 'oomdoc' -ScriptBlock {
             [CompletionResult]::new('--width', '--width', [CompletionResultType]::ParameterName, 'Columns to fill [default: those of the terminal, else 80]')
             [CompletionResult]::new('--height', '--height', [CompletionResultType]::ParameterName, 'Lines to fill [default: those of the terminal, else as many as there are]')
             [CompletionResult]::new('--redact', '--redact', [CompletionResultType]::ParameterName, 'Hide users, machines and folders; auto: in Markdown')
-            [CompletionResult]::new('--model', '--model', [CompletionResultType]::ParameterName, 'The model: a config.json of transformers, a folder with one, or a name that is in the hub''s cache')
+            [CompletionResult]::new('--model', '--model', [CompletionResultType]::ParameterName, 'The model: a config.json of transformers, timm or diffusers, a folder with one, or a name that is in the hub''s cache')
             [CompletionResult]::new('--task', '--task', [CompletionResultType]::ParameterName, 'What it is made for, such as causal-lm, masked-lm, seq2seq-lm or image-classification [default: as configured]')
             [CompletionResult]::new('--generate', '--generate', [CompletionResultType]::ParameterName, 'No training: this many tokens are generated for each sample')
             [CompletionResult]::new('--padding', '--padding', [CompletionResultType]::ParameterName, 'Share of the tokens that pads, 0 to 0.5')

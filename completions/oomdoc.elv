@@ -263,7 +263,7 @@ set edit:completion:arg-completer[oomdoc] = {|@words|
             cand --width 'Columns to fill [default: those of the terminal, else 80]'
             cand --height 'Lines to fill [default: those of the terminal, else as many as there are]'
             cand --redact 'Hide users, machines and folders; auto: in Markdown'
-            cand --model 'The model: a config.json of transformers, a folder with one, or a name that is in the hub''s cache'
+            cand --model 'The model: a config.json of transformers, timm or diffusers, a folder with one, or a name that is in the hub''s cache'
             cand --task 'What it is made for, such as causal-lm, masked-lm, seq2seq-lm or image-classification [default: as configured]'
             cand --generate 'No training: this many tokens are generated for each sample'
             cand --padding 'Share of the tokens that pads, 0 to 0.5'

@@ -328,7 +328,7 @@ complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l height -d 'Li
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l redact -d 'Hide users, machines and folders; auto: in Markdown' -r -f -a "auto\t''
 always\t''
 never\t''"
-complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l model -d 'The model: a config.json of transformers, a folder with one, or a name that is in the hub\'s cache' -r -F
+complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l model -d 'The model: a config.json of transformers, timm or diffusers, a folder with one, or a name that is in the hub\'s cache' -r -F
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l task -d 'What it is made for, such as causal-lm, masked-lm, seq2seq-lm or image-classification [default: as configured]' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l generate -d 'No training: this many tokens are generated for each sample' -r
 complete -c oomdoc -n "__fish_oomdoc_using_subcommand rehearse" -l padding -d 'Share of the tokens that pads, 0 to 0.5' -r
