@@ -329,6 +329,10 @@ impl Screen {
         let hang = hang.min(self.width / 2);
         let mut rows = wrap(&prepare(body), self.width.saturating_sub(head_width).max(8), self.width - hang);
         if rows.len() > most {
+            // A word wider than what the head leaves stands on the next line: of a single line its beginning is shown.
+            if most > 0 && rows.get(most - 1).is_some_and(|row| row.is_empty()) {
+                rows.swap(most - 1, most);
+            }
             rows.truncate(most);
             let indent = if most == 1 { head_width } else { hang };
             if let Some(row) = rows.last_mut() {

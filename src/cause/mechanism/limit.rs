@@ -106,8 +106,9 @@ pub const LIMIT: Mechanism = Mechanism {
         let at = if event.facts.get(Fact::FractionLimit).is_some() { Fact::FractionLimit } else { Fact::Limit };
         if let Some(cap) = ledger.cap {
             let limit = size(cap);
-            // Of a pool that prints its own limit it is that limit which is reached, whatever the device has.
-            let own = event.program.own_limit().is_some() && ledger.capacity.is_none();
+            // Of a pool that prints its own limit it is that limit which is reached, whatever the device has. A pool
+            // that took all that was free at the start has no other limit than that.
+            let own = event.program.own_limit().is_some() && !event.program.preallocates() && ledger.capacity.is_none();
             if event.has(Sign::Mps) {
                 if cap.high < LEAST_METAL_LIMIT {
                     return Some(
