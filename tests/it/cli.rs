@@ -135,7 +135,7 @@ fn a_wrong_command_line_is_told_in_the_language_that_is_asked_for() {
     let cases: [(&[&str], &str); 4] = [
         (&["explain", "--no-such-option"], "错误：没有 '--no-such-option' 这个参数"),
         (&["explain", "--params", "many"], "不是参数量；请写 350M 或 7B"),
-        (&["explian"], "有相近的命令：'explain'"),
+        (&["explian"], "没有 'explian' 这个命令"),
         (&[], "用法：oomdoc <命令>\n\n命令："),
     ];
     for (words, said) in cases {
