@@ -1203,7 +1203,8 @@ struct RehearseArgs {
 #[derive(Args)]
 #[command(next_help_heading = "A description in place of a program: built from its configuration, without weights")]
 struct ModelArgs {
-    /// The model: a config.json of transformers, a folder with one, or a name that is in the hub's cache
+    /// The model: a config.json of transformers, timm or diffusers, a folder with one, or a name that is in the hub's
+    /// cache
     #[arg(long, value_name = "MODEL", conflicts_with = "command")]
     model: Option<PathBuf>,
     /// What it is made for, such as causal-lm, masked-lm, seq2seq-lm or image-classification [default: as configured]

@@ -53,4 +53,5 @@ pub mod run;
 pub mod snapshot;
 pub mod system;
 pub mod text;
+mod thin;
 pub mod units;

@@ -41,12 +41,10 @@ pub fn inert(text: &str) -> String {
     text.chars().map(|c| if c != '\n' && is_obeyed(c) { char::REPLACEMENT_CHARACTER } else { c }).collect()
 }
 
-/// `1 step`, `3 steps`: a number with its English noun.
-pub fn counted(count: impl Into<u64>, noun: &str) -> String {
-    match count.into() {
-        1 => format!("1 {noun}"),
-        count => format!("{count} {noun}s"),
-    }
+/// `1 kill`, `2 kills`: Chinese has one form for both.
+pub fn counted(count: impl Into<u64>, one: &str, many: &str) -> String {
+    let count = count.into();
+    format!("{count} {}", if count == 1 { one } else { many })
 }
 
 /// One statement in both languages. Build it with [`text!`](crate::text!).

@@ -97,6 +97,8 @@ fn request(event: &Event, ledger: &mut Ledger) {
     if let (Some(requested), Some(free)) = (ledger.requested, ledger.free)
         && free.low >= requested.high
         && ledger.cap.is_none()
+        // A refusal that the message explains otherwise needs no reading at another moment.
+        && ![Sign::ExpandableReserve, Sign::RefusedByLimit, Sign::CustomAllocator].iter().any(|sign| event.has(*sign))
     {
         ledger.contradictions.push(Contradiction::resolved(
             Invariant::FreeServesRequest,

@@ -574,7 +574,7 @@ impl<D: Device> CachingAllocator<D> {
         self.release_blocks(SMALL)
     }
 
-    fn release_blocks(&mut self, pool: u32) -> Result<(), AllocError> {
+    pub(super) fn release_blocks(&mut self, pool: u32) -> Result<(), AllocError> {
         if !self.pools[pool as usize].releasable {
             return Ok(());
         }

@@ -141,6 +141,17 @@ impl<D: Device> CachingAllocator<D> {
         }
     }
 
+    /// Gives back the free segments of one private pool, as the end of a `torch.cuda.MemPool` does. What is in use
+    /// stays, and the pool can be used on.
+    ///
+    /// # Errors
+    /// As [`CachingAllocator::empty_cache`].
+    pub fn release_private_blocks(&mut self, id: u64) -> Result<(), AllocError> {
+        let Some((large, small)) = self.private.pools_of(id) else { return Ok(()) };
+        self.release_blocks(small)?;
+        self.release_blocks(large)
+    }
+
     /// Drops one reference to a private pool.
     ///
     /// # Errors

@@ -45,7 +45,7 @@ fn doc() -> Text {
 }
 
 fn refute(incident: &Incident) -> Text {
-    let peak = incident.event.meter().peak;
+    let peak = incident.meter().peak;
     if let Some(recording) = incident.proof()
         && let Some(half) = recording.trial(|trial| trial.change == Change::HalfBatch)
         && let Verdict::Serves { peak_reserved, .. } = half.verdict

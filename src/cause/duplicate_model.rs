@@ -32,7 +32,7 @@ fn doc() -> Text {
 }
 
 fn refute(incident: &Incident) -> Text {
-    let now = incident.event.meter().now;
+    let now = incident.meter().now;
     text!(
         en: "Print `{now}` before and after each load of a model or checkpoint: if it rises once only, there is one \
              copy.",

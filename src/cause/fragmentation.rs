@@ -3,8 +3,8 @@
 use super::reading::size;
 use super::{Cause, CauseId};
 use crate::dialect::Sign;
-use crate::incident::Incident;
 use crate::incident::recording::{Pieces, Verdict};
+use crate::incident::{Incident, release};
 use crate::text;
 use crate::text::Text;
 use crate::units::Bytes;
@@ -78,8 +78,10 @@ fn refute(incident: &Incident) -> Text {
             zh: "设置 `{setting}` 运行一次，此时没有会碎片化的内存池：若仍拿不到 {want}，则不是碎片化。"
         );
     }
-    let accelerator = incident.event.accelerator();
-    let Some(variable) = accelerator.torch_conf().filter(|_| incident.event.on_pytorch()) else {
+    // Windows ignores the option, and older releases refuse it.
+    let understood =
+        incident.event.on_pytorch() && !incident.on_windows() && release::knows(incident, "expandable_segments");
+    let Some(variable) = release::conf_variable(incident).filter(|_| understood) else {
         return text!(
             en: "Run the failing step alone in a fresh process: if {want} still cannot be had there, no pieces are in \
                  its way.",

@@ -5,7 +5,7 @@ use super::{Cause, CauseId};
 use crate::dialect::Sign;
 use crate::domain::Accelerator;
 use crate::domain::program::PytorchAllocator;
-use crate::incident::Incident;
+use crate::incident::{Incident, release};
 use crate::text;
 use crate::text::Text;
 
@@ -48,6 +48,7 @@ fn doc() -> Text {
 
 fn refute(incident: &Incident) -> Text {
     let event = &incident.event;
+    let own_limit = event.program.own_limit().filter(|told| release::knows(incident, told));
     if event.has(Sign::ExpandableReserve) {
         return text!(
             en: "Run once with `expandable_segments:False`: if the same request is refused, the address space set \
@@ -56,6 +57,11 @@ fn refute(incident: &Incident) -> Text {
         );
     }
     match asker(incident) {
+        Asker::Host if incident.on_windows() => text!(
+            en: "Look at “Committed” in the Task Manager (Performance, Memory) when it fails: if it is well below the \
+                 limit shown behind it, the commit limit did not refuse.",
+            zh: "失败时查看任务管理器（性能—内存）中的“已提交”：若明显低于其后的上限，则不是提交上限拒绝的。"
+        ),
         Asker::Host if event.program.own_limit().is_none() || event.has(Sign::AddressSpaceLimit) => text!(
             en: "Run `ulimit -v; cat /sys/fs/cgroup/memory.max` in the job's own shell: if both say unlimited, no \
                  limit below the machine's RAM was in force.",
@@ -63,12 +69,11 @@ fn refute(incident: &Incident) -> Text {
                  存的上限。"
         ),
         Asker::KvCache | Asker::Engine => text!(
-            en: "Start once with the memory fraction at 0.95: if the same figure is still missing, no fraction is to \
-                 blame.",
-            zh: "将显存占比设为 0.95 启动一次：若缺口不变，则与占比设置无关。"
+            en: "Start once with the memory fraction at 0.95: if it fails as before, no fraction is to blame.",
+            zh: "将显存占比设为 0.95 启动一次：若同样失败，则与占比设置无关。"
         ),
-        _ if event.program.own_limit().is_some() => {
-            let told = event.program.own_limit().unwrap_or_default();
+        _ if own_limit.is_some() => {
+            let told = own_limit.unwrap_or_default();
             text!(
                 en: "Look at `{told}`: if it shows no limit, or one above what was asked for, no limit of the \
                      program's own refused.",

@@ -44,7 +44,7 @@ fn refute(incident: &Incident) -> Text {
             zh: "定时记录进程及其子进程的常驻内存（`ps -o rss= -p PID`）：若程序完成初始化后不再上升，则没有泄漏。"
         );
     }
-    let now = incident.event.meter().now;
+    let now = incident.meter().now;
     text!(
         en: "Print `{now}` at the same point of every step: if it is the same after 10 and after 200 steps, nothing \
              grows.",

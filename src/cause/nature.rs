@@ -37,6 +37,8 @@ pub fn asker(incident: &Incident) -> Asker {
         Resource::Host | Resource::Cgroup => Asker::Host,
         Resource::Shm => Asker::Shm,
         Resource::CudaSharedMemory => Asker::OnChip,
+        // While an engine is built no pool of its own is there yet: its compiler asks for buffers.
+        Resource::Gpu if incident.context.has(Clue::BuildsEngine) => Asker::Tensor,
         Resource::Gpu => match incident.event.program.device_use() {
             // An engine reports what its framework refused in the framework's words.
             DeviceUse::OnDemand if engine_around(incident) => Asker::Engine,
@@ -109,6 +111,9 @@ pub fn job_kind(incident: &Incident) -> Option<JobKind> {
     let event = &incident.event;
     let context = &incident.context;
     let purpose = context.trainer.value().map(Trainer::purpose);
+    if context.has(Clue::BuildsEngine) {
+        return Some(JobKind::Compiled);
+    }
     let engine = matches!(asker(incident), Asker::Engine | Asker::KvCache)
         || purpose == Some(Purpose::Serving)
         || event.program.is_engine() && event.program.device_use() != DeviceUse::FixedBuffers;

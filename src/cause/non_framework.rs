@@ -69,7 +69,7 @@ fn refute(incident: &Incident) -> Text {
                  用无关。"
         );
     }
-    let own = event.meter().now;
+    let own = incident.meter().now;
     if own == driver {
         return text!(
             en: "Just before the failing step hold `{driver}` against what the program itself says that it holds: if \

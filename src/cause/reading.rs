@@ -2,6 +2,7 @@
 
 use super::nature::{Asker, asker};
 use crate::dialect::{Event, Fact, Number, Sign};
+use crate::domain::Accelerator;
 use crate::domain::program::DeviceUse;
 use crate::evidence::{Span, TraceEntry};
 use crate::gpu::context_size;
@@ -203,6 +204,10 @@ pub fn trend(incident: &Incident, measure: Measure) -> Option<(&Series, Growth)>
 
 /// What keeps a framework from taking its pool at start, as it is written for the release that runs.
 pub fn pool_off(incident: &Incident) -> Option<&'static str> {
+    // A TPU's runtime knows none of these settings.
+    if incident.event.accelerator() == Accelerator::Tpu {
+        return None;
+    }
     match incident.event.program.device_use() {
         DeviceUse::Preallocated { off: Some(_) } if incident.context.has(Clue::TensorFlow1) => {
             Some("config.gpu_options.allow_growth = True")

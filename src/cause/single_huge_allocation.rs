@@ -41,6 +41,14 @@ fn doc() -> Text {
 }
 
 fn refute(incident: &Incident) -> Text {
+    if incident.context.exchanges_objects() {
+        return text!(
+            en: "Print `len(pickle.dumps(object))` on every rank before the call: if one of them is about what was \
+                 asked for, the ranks told each other the truth.",
+            zh: "调用之前在每个 rank 上打印 `len(pickle.dumps(object))`：若其中之一与请求的大小相当，则各 rank 交换的\
+                 长度无误。"
+        );
+    }
     let (en, zh) = match incident.context.user_frame() {
         Some(frame) => (format!("at {}:{}", frame.file, frame.line), format!(" {}:{} 处", frame.file, frame.line)),
         None => ("at the failing line".to_string(), "失败行处".to_string()),

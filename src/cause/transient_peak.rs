@@ -44,7 +44,7 @@ fn refute(incident: &Incident) -> Text {
         );
     }
     let accelerator = incident.event.accelerator();
-    let meter = incident.event.meter();
+    let meter = incident.meter();
     if !incident.event.program.reads_pytorch() || !accelerator.torch_keeps_a_peak() {
         let now = meter.now;
         return text!(

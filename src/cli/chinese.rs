@@ -508,8 +508,9 @@ const PAIRS: &[(&str, &str)] = &[
          上述的值）",
     ),
     (
-        "The model: a config.json of transformers, a folder with one, or a name that is in the hub's cache",
-        "模型：transformers 的 config.json、含它的目录，或模型库缓存中的名称",
+        "The model: a config.json of transformers, timm or diffusers, a folder with one, or a name that is in the \
+         hub's cache",
+        "模型：transformers、timm 或 diffusers 的 config.json，含它的目录，或模型库缓存中的名称",
     ),
     (
         "What it is made for, such as causal-lm, masked-lm, seq2seq-lm or image-classification [default: \

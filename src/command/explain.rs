@@ -8,7 +8,9 @@ use crate::cause::decide;
 use crate::cli::{ExplainFormat, ExplainOptions, Output};
 use crate::dialect::stated;
 use crate::domain::Sign;
+use crate::host::{Root, processes};
 use crate::incident::context::Given;
+use crate::incident::timeline::Header;
 use crate::incident::{Incident, Timeline, job, observed};
 use crate::input::Source;
 use crate::report::replay::Replayed;
@@ -141,11 +143,22 @@ fn watched(source: &Source) -> anyhow::Result<Option<FileEvents>> {
         return Ok(None);
     }
     let bytes = file.get_ref().metadata().map_or(0, |metadata| metadata.len());
-    let (timeline, output) = observed::read_record(file)?;
+    let (mut timeline, output) = observed::read_record(file)?;
+    timeline.running = timeline.end.is_none() && still_runs(&timeline.header);
     let mut events = FileEvents::watched(&output, Arc::new(timeline));
     events.summary.source = source.to_string();
     events.summary.bytes = bytes;
     Ok(Some(events))
+}
+
+/// Whether the job of a record runs on this machine at this moment.
+fn still_runs(header: &Header) -> bool {
+    let root = Root::default();
+    let here = root.text("proc/sys/kernel/hostname").ok();
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0.0, |now| now.as_secs_f64());
+    // The age of a process is told in whole seconds, and its record may begin just before it.
+    let age = (since - header.began - 2.0).max(0.0) as u64;
+    here.as_deref().map(str::trim) == header.host.as_deref() && processes::has_run_for(&root, header.pid, age)
 }
 
 impl FileEvents {
@@ -154,7 +167,7 @@ impl FileEvents {
         let document = dialect::reader().text("-", output);
         let mut events = FileEvents::of(&document, &Given::default());
         events.told = None;
-        observed::attach(&mut events.incidents, &timeline);
+        observed::attach(&document, &mut events.incidents, &mut events.harmless, &timeline);
         events.observed = Some(timeline);
         events
     }
@@ -173,11 +186,9 @@ const SNAPSHOTS_READ: usize = 8;
 
 /// The memory snapshots that watched jobs left, of those that ended first, as far as they are still there.
 pub(super) fn recorded(files: &[FileEvents]) -> Vec<Source> {
-    let ended = |timeline: &Timeline| timeline.header.began + timeline.lasted;
-    let failed = |timeline: &&Arc<Timeline>| timeline.end.is_none_or(|end| end.failed());
     let mut watched: Vec<&Arc<Timeline>> =
-        files.iter().filter_map(|file| file.observed.as_ref()).filter(failed).collect();
-    watched.sort_by(|a, b| ended(a).total_cmp(&ended(b)));
+        files.iter().filter_map(|file| file.observed.as_ref()).filter(|timeline| timeline.failed()).collect();
+    watched.sort_by(|a, b| a.ended_at().total_cmp(&b.ended_at()));
     let paths = watched.iter().flat_map(|timeline| timeline.snapshots()).map(std::path::Path::new);
     let there = paths.filter(|path| path.extension().is_some_and(|kind| kind == "pickle") && path.is_file());
     there.take(SNAPSHOTS_READ).map(|path| Source::File(path.into())).collect()

@@ -424,6 +424,7 @@ impl<'a> Stage<'a> {
             self.nothing_later = same && take.end == End::Done && !stages.whole && !stages.evaluated && !stages.saved;
         }
         let mut run = Run::of(batch, takes);
+        self.try_other_values(&mut raws, &mut run)?;
         self.select_everything(&raws, &mut run)?;
         run.assumed = run.assumed.take().or(self.assume(&raws, &run)?);
         if run.cache_decides(capacity, headroom) {
@@ -456,24 +457,87 @@ impl<'a> Stage<'a> {
         Ok(&self.runs[self.runs.len() - 1])
     }
 
+    /// Whether the program read values that nobody computed, and nobody said what they are to be.
+    fn reads_unknown(&self, raw: &RawOutcome) -> bool {
+        let mut traps = raw.processes.iter().flat_map(|process| &process.traps);
+        let read = raw.device_calls.iter().any(|calls| calls.unknown_reads > 0);
+        self.options.values == Values::Zeros && (read || traps.any(|trap| trap.kind == "scale-read"))
+    }
+
+    /// Where the program failed, or ran out of memory, after it had read values that nobody computed: does it go on
+    /// with other ones? Then the run that did takes the place of the one that did not, as a lower bound.
+    fn try_other_values(&self, raws: &mut Vec<(Addresses, RawOutcome)>, run: &mut Run) -> Result<(), Stop> {
+        let (Some((order, raw)), Some(take)) = (raws.first(), run.takes.first()) else { return Ok(()) };
+        let order = *order;
+        let values: &[Values] = match take.end {
+            End::Failed(_) => &[Values::Large, Values::Ones],
+            End::OutOfMemory(_) if self.assumed != Some(Assumed::Same) => &[Values::Large],
+            End::OutOfMemory(_) | End::Done | End::TimeUp => return Ok(()),
+        };
+        if !self.reads_unknown(raw) {
+            return Ok(());
+        }
+        let steps = u64::from(self.options.steps);
+        for values in values {
+            let other = self.launch_with(*values, run.batch, order, raw, false)?;
+            let seen = self.take(order, &other);
+            // One that stops before it came as far as the other says nothing of it.
+            if seen.end == End::Done && seen.steps >= take.steps && (seen.stages.whole || seen.steps >= steps) {
+                run.assumed = Some(Assumed::Instead { of: take.end.clone(), values: *values });
+                run.takes = vec![seen];
+                *raws = vec![(order, other)];
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    /// A run with other values in place of those that are not computed. `briefly`: no further than the steps asked for.
+    fn launch_with(
+        &self,
+        values: Values,
+        batch: Option<u64>,
+        order: Addresses,
+        like: &RawOutcome,
+        briefly: bool,
+    ) -> Result<RawOutcome, Stop> {
+        let mut request = self.request(batch, order, self.as_expected(), false);
+        request.values = values;
+        if briefly {
+            request.ahead = Duration::ZERO;
+        }
+        // A loop that waits for a small value ends no more.
+        request.time_limit = request.time_limit.min(Duration::from_secs_f64(like.seconds.clamp(0.0, 1e6) * 3.0 + 20.0));
+        let raw = self.launch(&request).map_err(Stop::LaunchRequest)?;
+        match raw.exit {
+            Exit::Interrupted => Err(Stop::Interrupted),
+            _ => Ok(raw),
+        }
+    }
+
     /// Where the program read values that nobody computed, the same again with other ones: does memory hang on them?
     fn assume(&mut self, raws: &[(Addresses, RawOutcome)], run: &Run) -> Result<Option<Assumed>, Stop> {
         if let Some(Assumed::Same) = self.assumed {
             return Ok(None);
         }
         let Some((order, raw)) = raws.first() else { return Ok(None) };
-        let read = raw.device_calls.iter().any(|calls| calls.unknown_reads > 0);
-        let fixed = self.options.values != Values::Zeros;
-        if !read || fixed || run.oom().is_some() || !run.is_whole() {
+        if !self.reads_unknown(raw) || run.oom().is_some() || !run.is_whole() {
             return Ok(None);
         }
         if let Warmth::Untried = self.warm {
             self.warm_up(&self.request(run.batch, *order, self.as_expected(), false), raw);
         }
+        let stage: &Stage = self;
+        let attempt = |values: Values| stage.assume_values(run, *order, raw, values);
         let mut assumed = Assumed::Same;
-        for values in [Values::Large, Values::Negative] {
-            if assumed == Assumed::Same {
-                assumed = self.assume_values(run, *order, raw, values)?;
+        for values in [Values::Large, Values::Negative, Values::Huge, Values::Mixed].chunks(stage.jobs()) {
+            let tried = std::thread::scope(|scope| {
+                let threads: Vec<_> = values.iter().map(|values| scope.spawn(|| attempt(*values))).collect();
+                threads.into_iter().filter_map(|thread| thread.join().ok()).collect::<Result<Vec<_>, Stop>>()
+            })?;
+            assumed = tried.into_iter().find(|tried| *tried != Assumed::Same).unwrap_or(Assumed::Same);
+            if assumed != Assumed::Same {
+                break;
             }
         }
         self.assumed = Some(assumed.clone());
@@ -485,16 +549,11 @@ impl<'a> Stage<'a> {
     fn select_everything(&self, raws: &[(Addresses, RawOutcome)], run: &mut Run) -> Result<(), Stop> {
         let (Some((order, raw)), Some(take)) = (raws.first(), run.takes.first()) else { return Ok(()) };
         let bounded = run.takes.iter().all(|take| take.shortfalls(true).is_empty());
-        if self.options.values != Values::Zeros || !bounded || run.oom().is_some() || !take.selects_nothing() {
+        let settled = run.oom().is_some() || run.assumed.is_some();
+        if self.options.values != Values::Zeros || !bounded || settled || !take.selects_nothing() {
             return Ok(());
         }
-        let mut request = self.request(run.batch, *order, self.as_expected(), false);
-        request.values = Values::Ones;
-        request.time_limit = request.time_limit.min(Duration::from_secs_f64(raw.seconds.clamp(0.0, 1e6) * 3.0 + 20.0));
-        let other = self.launch(&request).map_err(Stop::LaunchRequest)?;
-        if other.exit == Exit::Interrupted {
-            return Err(Stop::Interrupted);
-        }
+        let other = self.launch_with(Values::Ones, run.batch, *order, raw, false)?;
         let most = self.take(*order, &other);
         let ended = most.end == End::Done && most.steps >= take.steps.min(u64::from(self.options.steps));
         if !ended || !most.shortfalls(false).is_empty() {
@@ -512,17 +571,7 @@ impl<'a> Stage<'a> {
 
     fn assume_values(&self, run: &Run, order: Addresses, raw: &RawOutcome, values: Values) -> Result<Assumed, Stop> {
         let (Some(take), bounded) = (run.takes.first(), run.most.is_some()) else { return Ok(Assumed::Same) };
-        let mut request = self.request(run.batch, order, self.as_expected(), false);
-        request.values = values;
-        if !take.stages.whole {
-            request.ahead = Duration::ZERO;
-        }
-        // A loop that waits for a small value ends no more.
-        request.time_limit = request.time_limit.min(Duration::from_secs_f64(raw.seconds.clamp(0.0, 1e6) * 3.0 + 20.0));
-        let other = self.launch(&request).map_err(Stop::LaunchRequest)?;
-        if other.exit == Exit::Interrupted {
-            return Err(Stop::Interrupted);
-        }
+        let other = self.launch_with(values, run.batch, order, raw, !take.stages.whole)?;
         let seen = self.take(order, &other);
         // Of a program that went on, only what lies within the steps asked for is the same work.
         let complete =
@@ -534,11 +583,23 @@ impl<'a> Stage<'a> {
         let ended = seen.end == End::Done && seen.steps >= take.steps.min(u64::from(self.options.steps));
         // A program may well refuse what no loss or count can be: that says nothing of its memory.
         // Nor does it where selections were seen to keep nothing and to keep everything: other values contradict both.
-        let refused = (values == Values::Negative || bounded) && matches!(seen.end, End::Failed(_));
-        if refused || (ended && (seen.allocated, seen.reserved) == base) {
+        // One that ends at once where a value is out of all bounds needs no more for that either.
+        let failed = matches!(seen.end, End::Failed(_));
+        let stopped = seen.end == End::Done && seen.stages.whole && seen.allocated <= base.0 && seen.reserved <= base.1;
+        let refused = match values {
+            Values::Huge => failed || stopped,
+            Values::Negative => failed,
+            _ => failed && bounded,
+        };
+        // Where selections were seen to keep everything, the figures reach to what that needs.
+        let same = match &run.most {
+            Some(most) => seen.allocated <= most.allocated && seen.reserved <= most.reserved,
+            None => (seen.allocated, seen.reserved) == base,
+        };
+        if refused || (ended && same) {
             return Ok(Assumed::Same);
         }
-        let reads = take.traps.iter().filter(|trap| trap.kind == "value-read");
+        let reads = take.traps.iter().filter(|trap| ["value-read", "scale-read"].contains(&trap.kind.as_str()));
         let places = reads.filter_map(|trap| trap.place.clone()).collect();
         Ok(Assumed::Other { values, reserved: ended.then_some(seen.reserved), places })
     }
@@ -650,6 +711,12 @@ impl<'a> Stage<'a> {
         }
     }
 
+    /// Runs at a time.
+    fn jobs(&self) -> usize {
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        self.options.jobs.unwrap_or(if processors > 1 { 2 } else { 1 }).max(1)
+    }
+
     /// The program with each order of addresses, at once where there are processors for it.
     fn takes(&mut self, batch: Option<u64>, room: Room, records: bool) -> Result<Vec<(Addresses, RawOutcome)>, Stop> {
         let orders: &[Addresses] = match self.options.addresses {
@@ -657,8 +724,7 @@ impl<'a> Stage<'a> {
             AddressOrders::Up => &[Addresses::Up],
             AddressOrders::Down => &[Addresses::Down],
         };
-        let processors = std::thread::available_parallelism().map_or(1, usize::from);
-        let jobs = self.options.jobs.unwrap_or(if processors > 1 { 2 } else { 1 });
+        let jobs = self.jobs();
         let mut results: Vec<Result<RawOutcome, LaunchError>> = Vec::new();
         let more = orders.len() > 1 || self.options.batch.is_some();
         if let (Warmth::Untried, true, Some(first)) = (&self.warm, more, orders.first()) {

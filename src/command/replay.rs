@@ -14,7 +14,7 @@ use crate::snapshot::analysis::{self, DeviceAnalysis, SnapshotAnalysis};
 use crate::snapshot::holders::Sites;
 use crate::snapshot::space::Rules;
 use crate::snapshot::what_if::{self, Wishes};
-use crate::snapshot::{self, Device, Snapshot, join, predict};
+use crate::snapshot::{self, Device, Snapshot, join, pools, predict};
 use crate::text::{Lang, Text};
 use anyhow::anyhow;
 use std::io::Read;
@@ -222,9 +222,9 @@ pub(super) fn simulate(
     }
     let round = predict::rounding(config, version);
     let rules = Rules { round: &round, max_split: config.max_split_size.unwrap_or(u64::MAX) };
-    match predict::program(device, &analysis.history, config.clone(), version, analysis.misfits) {
-        Ok(program) => {
-            analysis.fidelity = Some(predict::fidelity(device, &mut analysis.history, rules, &program));
+    match pools::settled(device, &mut analysis.history, rules, (config, version), analysis.misfits) {
+        Ok((program, fidelity)) => {
+            analysis.fidelity = Some(fidelity);
             analysis.budget = Some(program.budget);
             let bar = Sweep::new();
             let swept = what_if::sweep(analysis, &program, conf, sites, wishes, &|_| bar.step());

@@ -5,7 +5,7 @@ use super::proof::Proofs;
 pub use super::top::run as top;
 use crate::cli::{AttachOptions, Output, RunOptions, WatchOptions};
 use crate::incident::context::Given;
-use crate::incident::timeline::{End, Header, Quantity, Timeline};
+use crate::incident::timeline::{End, Header};
 use crate::report;
 use crate::run::child::{self, Ending, Job};
 use crate::run::inside::Inside;
@@ -14,9 +14,7 @@ use crate::run::sampler::{Orders, Sampler, Seen, header};
 use crate::run::tape::Tape;
 use crate::system::{Noted, Signal};
 use crate::text;
-use crate::text::{Lang, Text};
-use crate::units::{Bytes, percent};
-use rustix::process::{Pid, test_kill_process};
+use rustix::process::Pid;
 use std::ffi::OsString;
 use std::io::Write;
 use std::path::Path;
@@ -95,16 +93,12 @@ fn prepare(snapshots: &Path, options: &RunOptions) -> Option<Arc<Inside>> {
 /// # Errors
 /// Where there is no such process.
 pub fn attach(options: &AttachOptions) -> anyhow::Result<u8> {
-    let pid = i32::try_from(options.pid).ok().and_then(Pid::from_raw);
-    let alive = |pid| test_kill_process(pid) != Err(rustix::io::Errno::SRCH);
-    let Some(pid) = pid.filter(|pid| alive(*pid)) else { anyhow::bail!("there is no process {}", options.pid) };
-    let line = std::fs::read_to_string(format!("/proc/{}/cmdline", options.pid)).unwrap_or_default();
-    let command: Vec<OsString> = line.split('\0').filter(|word| !word.is_empty()).map(OsString::from).collect();
+    let running = Running::find(options.pid)?;
     let noted = Noted::from_now_on(&[Signal::Interrupt, Signal::Terminate])?;
     let tape = Arc::new(Mutex::new(Tape::default()));
-    let sampler = watch(pid, header(pid, &command), &tape, &options.watch, None, &options.output);
-    let started = start_time(options.pid);
-    while alive(pid) && start_time(options.pid) == started && !noted.came() {
+    let header = header(running.pid, &running.command);
+    let sampler = watch(running.pid, header, &tape, &options.watch, None, &options.output);
+    while running.goes_on() && !noted.came() {
         std::thread::sleep(LOOK);
     }
     // How a process ended is told to its parent alone; only the kernel's counters tell more.
@@ -118,8 +112,32 @@ pub fn attach(options: &AttachOptions) -> anyhow::Result<u8> {
     Ok(0)
 }
 
+/// A process that runs already.
+pub(super) struct Running {
+    pub pid: Pid,
+    pub command: Vec<OsString>,
+    number: u32,
+    started: String,
+}
+
+impl Running {
+    /// # Errors
+    /// Where there is no such process.
+    pub fn find(number: u32) -> anyhow::Result<Running> {
+        let pid = i32::try_from(number).ok().and_then(Pid::from_raw);
+        let Some((pid, started)) = pid.zip(start_time(number)) else { anyhow::bail!("there is no process {number}") };
+        let line = std::fs::read_to_string(format!("/proc/{number}/cmdline")).unwrap_or_default();
+        let command = line.split('\0').filter(|word| !word.is_empty()).map(OsString::from).collect();
+        Ok(Running { pid, command, number, started })
+    }
+
+    pub fn goes_on(&self) -> bool {
+        start_time(self.number).as_ref() == Some(&self.started)
+    }
+}
+
 /// Field 22 of `stat`, by which a process is told from a later one of its number; `None` for one that has ended.
-pub(super) fn start_time(pid: u32) -> Option<String> {
+fn start_time(pid: u32) -> Option<String> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let mut fields = stat.rsplit_once(") ")?.1.split(' ');
     fields.next().filter(|state| *state != "Z")?;
@@ -159,14 +177,18 @@ fn tell(seen: Seen, tape: &Mutex<Tape>, quiet: bool, output: &Output) {
             say(&format!("\n{}", report::terminal::render(&explanation, output.style)));
         } else if end.signal == Some(9) && timeline.shot_for_another_reason() {
             let line = text!(
-                en: "oomdoc: killed by SIGKILL, but not for want of memory: the kernel counted no such kill of the \
-                     job, and no limit was near\n",
-                zh: "oomdoc：被 SIGKILL 杀死，但并非内存不足：内核没有记录到对本作业的此类杀进程，也没有接近任何上限\n"
+                en: "oomdoc: killed by SIGKILL, but not for want of memory as far as can be seen: the kernel counted \
+                     no such kill of the job, no limit was near, and it was not growing\n",
+                zh: "oomdoc：被 SIGKILL 杀死，但就所见并非内存不足：内核没有记录到对本作业的此类杀进程，没有接近任何上\
+                     限，作业也没有增长\n"
             );
             say(line.in_lang(lang));
         }
     } else if !quiet {
-        say(&peaks(&timeline, lang));
+        let line = report::timeline::peaks(&timeline);
+        if !line.is_empty() {
+            say(&format!("oomdoc: {}\n", line.in_lang(lang)));
+        }
     }
     if let Some(error) = seen.record_failed {
         let line = text!(
@@ -175,59 +197,6 @@ fn tell(seen: Seen, tape: &Mutex<Tape>, quiet: bool, output: &Output) {
         );
         say(line.in_lang(lang));
     }
-}
-
-/// `oomdoc: peak 3.1 GiB of 23.5 GiB RAM (13 %) · GPU 0 20.1 GiB of 23.6 GiB, 3.5 GiB of headroom`.
-fn peaks(timeline: &Timeline, lang: Lang) -> String {
-    let mut parts: Vec<Text> = Vec::new();
-    if let Some(peak) = timeline.curve(Quantity::Job).and_then(|curve| curve.peak()) {
-        let used = Bytes(peak.bytes);
-        parts.push(text!(en: "the job's peak {used}", zh: "作业峰值 {used}"));
-    }
-    let bounded = [Quantity::Cgroup, Quantity::Host].into_iter().filter(|quantity| timeline.limit(*quantity).is_some());
-    let devices = timeline.header.devices.iter().map(|(index, _)| Quantity::Device(*index));
-    for quantity in bounded.take(1).chain(devices) {
-        let (Some(limit), Some(peak)) = (timeline.limit(quantity), timeline.curve(quantity).and_then(|c| c.peak()))
-        else {
-            continue;
-        };
-        let (used, all, left) = (Bytes(peak.bytes), Bytes(limit), Bytes(limit.saturating_sub(peak.bytes)));
-        let share = percent(peak.bytes as f64 / limit.max(1) as f64);
-        parts.push(match quantity {
-            Quantity::Device(index) => text!(
-                en: "GPU {index} {used} of {all} ({share}), {left} of headroom",
-                zh: "GPU {index} {all} 中 {used}（{share}），余量 {left}"
-            ),
-            Quantity::Cgroup => text!(
-                en: "control group {used} of {all} ({share}), {left} of headroom",
-                zh: "控制组 {all} 中 {used}（{share}），余量 {left}"
-            ),
-            _ => text!(
-                en: "machine {used} of {all} ({share}), {left} of headroom",
-                zh: "整机 {all} 中 {used}（{share}），余量 {left}"
-            ),
-        });
-    }
-    if let Some(process) = timeline.inside.iter().max_by_key(|process| process.peak).filter(|process| process.peak > 0)
-    {
-        let (peak, step, steps) = (Bytes(process.peak), process.peak_step, process.steps);
-        parts.push(text!(
-            en: "allocated by PyTorch {peak} at most (step {step} of {steps})",
-            zh: "PyTorch 最多分配 {peak}（{steps} 步中的第 {step} 步）"
-        ));
-    }
-    let survived = timeline.snapshots().count();
-    if let Some(first) = timeline.snapshots().next() {
-        parts.push(text!(
-            en: "{survived} memory snapshot(s) of errors that it survived, such as {first}",
-            zh: "{survived} 个显存快照（作业挺过去的报错），例如 {first}"
-        ));
-    }
-    if parts.is_empty() {
-        return String::new();
-    }
-    let parts: Vec<&str> = parts.iter().map(|part| part.in_lang(lang)).collect();
-    format!("oomdoc: {}\n", parts.join(" · "))
 }
 
 /// The process beside a job.

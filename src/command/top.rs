@@ -1,12 +1,10 @@
 //! `oomdoc top`: a running job at every moment.
 
+use super::run::Running;
 use crate::cli::TopOptions;
 use crate::report::timeline::live;
 use crate::run::sampler::{Watch, header};
 use crate::system::{Noted, Signal};
-use anyhow::bail;
-use rustix::process::Pid;
-use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
@@ -18,26 +16,22 @@ const HOME: &str = "\x1b[H";
 const CLEAR: &str = "\x1b[2J";
 const REST_OF_LINE: &str = "\x1b[K\r\n";
 const REST_OF_SCREEN: &str = "\x1b[J";
-const HIDE_CURSOR: &str = "\x1b[?25l";
-const SHOW_CURSOR: &str = "\x1b[?25h";
+/// Without a cursor, and with lines cut at the edge: wrapped ones would push the others out.
+const BEGIN: &str = "\x1b[?25l\x1b[?7l";
+const END: &str = "\x1b[?7h\x1b[?25h";
 
 /// Shows a job until it ends, until Ctrl-C, or for as many looks as were asked for.
 ///
 /// # Errors
 /// Where there is no such process, or nobody reads.
 pub fn run(options: &TopOptions) -> anyhow::Result<u8> {
-    let pid = i32::try_from(options.pid).ok().and_then(Pid::from_raw);
-    let Some((pid, started)) = pid.zip(super::run::start_time(options.pid)) else {
-        bail!("there is no process {}", options.pid)
-    };
-    let line = std::fs::read_to_string(format!("/proc/{}/cmdline", options.pid)).unwrap_or_default();
-    let command: Vec<OsString> = line.split('\0').filter(|word| !word.is_empty()).map(OsString::from).collect();
+    let running = Running::find(options.pid)?;
     let noted = Noted::from_now_on(&[Signal::Interrupt, Signal::Terminate])?;
-    let mut watch = Watch::new(pid, header(pid, &command));
+    let mut watch = Watch::new(running.pid, header(running.pid, &running.command));
     let screen = std::io::stdout().is_terminal();
     let mut out = anstream::AutoStream::new(std::io::stdout().lock(), options.output.color);
     if screen {
-        write!(out, "{HIDE_CURSOR}{CLEAR}")?;
+        write!(out, "{BEGIN}{CLEAR}")?;
     }
     let mut shown = 0;
     let outcome = loop {
@@ -45,8 +39,10 @@ pub fn run(options: &TopOptions) -> anyhow::Result<u8> {
         let timeline = watch.look();
         let drawn = if screen {
             let frame = live::frame(timeline, options.output.style);
-            let rows = options.output.style.height.unwrap_or(usize::MAX).saturating_sub(1);
-            let frame: Vec<&str> = frame.lines().take(rows).collect();
+            // The window may have another size by now.
+            let rows = rustix::termios::tcgetwinsize(std::io::stdout()).map_or(0, |size| usize::from(size.ws_row));
+            let most = rows.checked_sub(1).unwrap_or(usize::MAX);
+            let frame: Vec<&str> = frame.lines().take(most).collect();
             write!(out, "{HOME}{}{REST_OF_LINE}{REST_OF_SCREEN}", frame.join(REST_OF_LINE))
         } else {
             let line = live::line(timeline, options.output.style.lang);
@@ -56,7 +52,7 @@ pub fn run(options: &TopOptions) -> anyhow::Result<u8> {
             break if error.kind() == std::io::ErrorKind::BrokenPipe { Ok(0) } else { Err(error.into()) };
         }
         shown += 1;
-        let ended = || noted.came() || super::run::start_time(options.pid).as_ref() != Some(&started);
+        let ended = || noted.came() || !running.goes_on();
         if options.count.is_some_and(|count| shown >= count) {
             break Ok(0);
         }
@@ -68,7 +64,7 @@ pub fn run(options: &TopOptions) -> anyhow::Result<u8> {
         }
     };
     if screen {
-        write!(out, "{SHOW_CURSOR}")?;
+        write!(out, "{END}")?;
         out.flush()?;
     }
     outcome

@@ -113,7 +113,8 @@ fn numpy(document: &Document, position: usize, line: &str) -> Option<Event> {
 fn python(document: &Document, position: usize, line: &str) -> Option<Event> {
     let text = bare(line).trim_end();
     if ["can't start new thread", "can’t start new thread"].iter().any(|words| text.ends_with(words)) {
-        let event = refused(document, position, "python-thread", Program::Python);
+        let mut event = refused(document, position, "python-thread", Program::Python);
+        event.sign(Sign::ThreadRefused);
         return harmless(
             event,
             text!(

@@ -31,6 +31,11 @@ impl Event {
         self.says("pool")
     }
 
+    /// True where a library of vector search had no room for what it stores, rather than for a search.
+    pub(crate) fn of_an_index(&self) -> bool {
+        self.says("alloc fail type IVFLists") || self.says("alloc fail type FlatData")
+    }
+
     /// True where a bar of loading stands in the message.
     pub(crate) fn of_loading(&self) -> bool {
         self.says("Loading checkpoint shards")

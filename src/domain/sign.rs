@@ -62,6 +62,8 @@ closed_set! {
         UnifiedMemory = "unified-memory",
         /// An address-space or commit limit (ulimit -v, page file) rather than RAM.
         AddressSpaceLimit = "address-space-limit",
+        /// A thread could not be started.
+        ThreadRefused = "thread-refused",
         /// Another CUDA error than out-of-memory.
         OtherCudaError = "other-cuda-error",
         /// No program printed the failure: a text states that it happened.
@@ -104,6 +106,8 @@ closed_set! {
         /// The failure happened in a warm-up of sampling, which grows with the number of sequences and not with
         /// their length.
         SamplerWarmup = "sampler-warmup",
+        /// A variable of a graph, or its optimizer's slot, was being made: no data had been read yet.
+        Initializer = "initializer",
         /// The failure happened while requests were served, after weights, cache and graphs had found their place.
         WhileServing = "while-serving",
         /// A worker of a pool of processes was killed.

@@ -116,6 +116,11 @@ impl Trainer {
         }
     }
 
+    /// True for programs of the browser that draw with models and train none.
+    pub const fn only_draws(self) -> bool {
+        matches!(self, Trainer::ComfyUi | Trainer::StableDiffusionWebUi)
+    }
+
     /// True where a language model is at work.
     pub const fn trains_language_models(self) -> bool {
         self.row().language

@@ -1,7 +1,7 @@
 //! The line that sets PyTorch's allocator options: what the user already has in it, changed by as little as needed.
 
 use super::case::Case;
-use crate::dialect::Sign;
+use crate::incident::release;
 
 /// The options of one `PYTORCH_*ALLOC_CONF` value, in the user's order.
 pub struct AllocConf {
@@ -10,18 +10,9 @@ pub struct AllocConf {
 }
 
 impl AllocConf {
-    /// The user's options as far as the log shows them, and the variable's name for this version of PyTorch:
-    /// `PYTORCH_ALLOC_CONF` from 2.10 (the CUDA name is read as well and wins), `PYTORCH_CUDA_ALLOC_CONF` before,
-    /// `PYTORCH_HIP_ALLOC_CONF` where the message speaks of HIP (PyTorch 2.10, CUDAAllocatorConfig.cpp).
+    /// The user's options as far as the log shows them, and the variable's name for this version of PyTorch.
     pub fn of(case: &Case) -> AllocConf {
-        let new_name = case.torch_version().is_some_and(|version| version >= (2, 10));
-        let variable = if new_name && !case.context.alloc_conf.is_known() {
-            "PYTORCH_ALLOC_CONF"
-        } else if case.sign(Sign::Hip) {
-            "PYTORCH_HIP_ALLOC_CONF"
-        } else {
-            "PYTORCH_CUDA_ALLOC_CONF"
-        };
+        let variable = release::conf_variable(case.incident).unwrap_or("PYTORCH_CUDA_ALLOC_CONF");
         let recorded = case.proof().and_then(|recording| recording.conf.as_deref());
         let value = case.context.alloc_conf.get().map(String::as_str).or(recorded).unwrap_or_default();
         AllocConf { options: parse(value), variable }

@@ -3,18 +3,18 @@
 
 use super::Knob;
 use super::cures::Table;
-use super::moment::path;
 use super::need::Need;
 use super::work::{self, Work};
 use crate::account::Ledger;
+use crate::cause::mechanism::pool;
 use crate::cause::nature::{self, JobKind};
 use crate::cause::{CauseId, Finding};
 use crate::dialect::{Event, Fact, Resource, Sign};
 use crate::domain::program::{Kind, Language, PytorchAllocator};
 use crate::domain::trainer::Purpose;
 use crate::domain::{Accelerator, Number, Program, Target};
-use crate::incident::context::{Clue, Context, Frame, Phase, Platform, Precision, Trainer};
-use crate::incident::{Incident, Recording};
+use crate::incident::context::{Clue, Context, Frame, Phase, Precision, Trainer};
+use crate::incident::{Incident, Recording, release};
 use crate::snapshot::holders::{Category, Certainty};
 use crate::text::Text;
 use crate::units::{Bytes, Interval, signed};
@@ -243,6 +243,9 @@ impl<'a> Case<'a> {
             || (self.phase().is_none() && (self.clue(Clue::LoadsModel) || self.places_a_model()))
             || matches!(self.phase(), None | Some(Phase::Train | Phase::Forward)) && self.builds_a_model()
             || self.says_loading()
+            || self.sign(Sign::Initializer)
+            // A program that is no engine says so of its weights.
+            || self.on_gpu() && self.engine().is_none() && self.sign(Sign::EngineStartup)
     }
 
     /// True where the failing line makes a model and moves it to the device: `net = Net().cuda()`.
@@ -361,28 +364,16 @@ impl<'a> Case<'a> {
     }
 
     pub fn windows(&self) -> bool {
-        match self.context.platform.value() {
-            Some(platform) => platform == Platform::Windows,
-            None => self.sign(Sign::Windows),
-        }
+        self.incident.on_windows()
     }
 
     pub fn precision(&self) -> Option<Precision> {
         self.context.precision.value()
     }
 
-    /// Version of torch as (major, minor): the one printed, else the newest that the message's wording and the frames
-    /// allow.
+    /// Version of torch as (major, minor): the one printed, else the newest that the log allows.
     pub fn torch_version(&self) -> Option<(u16, u16)> {
-        if let Some(version) = self.context.torch_version.get() {
-            let mut parts = version.split(|c: char| !c.is_ascii_digit()).filter_map(|part| part.parse().ok());
-            if let (Some(major), Some(minor)) = (parts.next(), parts.next()) {
-                return Some((major, minor));
-            }
-        }
-        let of_the_wording = self.incident.event.versions.filter(|_| self.pytorch()).and_then(|versions| versions.to);
-        let of_the_frames = self.context.frames.iter().filter_map(|frame| newest_torch(&path(frame))).min();
-        of_the_wording.into_iter().chain(of_the_frames).min()
+        release::torch(self.incident)
     }
 
     /// The program that was killed, by the name that whoever reports the kill gives it.
@@ -529,6 +520,10 @@ impl<'a> Case<'a> {
         }
         let process = || self.incident.event.facts.get(Fact::Process).map(|figure| figure.interval());
         let held = self.allocated().or_else(process)?;
+        // What the program set aside for a pool of its own is given back by a smaller pool and by nothing else.
+        let pool = pool::announced(self.incident, false).map_or(0, |(pool, _)| pool.bytes as i128);
+        let held = Interval::between(held.low - pool, held.high - pool);
+        let held = if held.high <= 0 { self.allocated().or_else(process)? } else { held.at_least_zero() };
         if !but_weights {
             return Some(held);
         }
@@ -612,6 +607,17 @@ impl Case<'_> {
         }
     }
 
+    /// All that the cache keeps unused, at the most: what giving it back or arranging it anew can yield.
+    pub fn of_the_cache(&self) -> Option<(Interval, Text)> {
+        let cached = self.cached()?;
+        let shown = show(cached.middle());
+        let formula = crate::text!(
+            en: "at most the {shown} that is cached and not allocated",
+            zh: "最多为已缓存但未分配的 {shown}"
+        );
+        Some((Interval::between(0, cached.high), formula))
+    }
+
     /// `low` and `high` shares of what is allocated, with the formula, where that figure is known.
     pub fn share_of_allocated(&self, low: f64, high: f64, what: Text) -> Option<(Interval, Text)> {
         let allocated = self.allocated().filter(|allocated| allocated.low > 0)?;
@@ -636,7 +642,7 @@ impl Case<'_> {
 
     /// The figure to ask for where activations cannot be told from states.
     pub fn ask_for_peak(&self) -> Text {
-        let peak = self.incident.event.meter().peak;
+        let peak = self.incident.meter().peak;
         crate::text!(
             en: "the log does not separate activations from states; `{peak}` after a step at a smaller batch would",
             zh: "日志无法区分激活与模型状态；在较小批大小下跑一步后查看 `{peak}` 即可算出"
@@ -704,23 +710,4 @@ impl Case<'_> {
             zh: "日志没有给出可训练参数量；用 sum(p.numel() for p in model.parameters() if p.requires_grad) 可得"
         )
     }
-}
-
-/// The newest torch that has the file of a frame: the last release for the Python of its path (by the wheels on PyPI),
-/// and `torch/tensor.py`, which is `_tensor.py` since 1.9.
-fn newest_torch(file: &str) -> Option<(u16, u16)> {
-    const PYTHONS: [(&str, (u16, u16)); 6] = [
-        ("python2.7", (1, 4)),
-        ("python3.5", (1, 5)),
-        ("python3.6", (1, 10)),
-        ("python3.7", (1, 13)),
-        ("python3.8", (2, 4)),
-        ("python3.9", (2, 8)),
-    ];
-    if !file.contains("-packages/torch/") {
-        return None;
-    }
-    let python = PYTHONS.iter().find(|(python, _)| file.split('/').any(|folder| folder == *python));
-    let renamed = file.ends_with("/torch/tensor.py").then_some((1, 8));
-    python.map(|(_, newest)| *newest).into_iter().chain(renamed).min()
 }

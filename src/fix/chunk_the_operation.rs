@@ -21,6 +21,8 @@ pub const FIX: Fix = Fix {
     // A state vector is one array: no part of it can be left out of a gate.
     applies: |case| {
         !case.is_state_vector()
+            && !case.incident.event.of_an_index()
+            && !case.context.exchanges_objects()
             && case.program().kind() != Kind::Application
             && !case.grows_trees()
             && case.program() != Program::OnnxRuntime

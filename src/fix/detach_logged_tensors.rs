@@ -112,7 +112,7 @@ fn advise(case: &Case) -> Advice {
         (None, Some(grown)) => draft.when("grown", true).fill_text("grown", grown.clone()),
         (None, None) => draft,
     };
-    let now = case.incident.event.meter().now;
+    let now = case.incident.meter().now;
     let line = kept_line(case).filter(|_| kept.is_none() && grown.is_none());
     let told = kept.is_some() || grown.is_some() || line.is_some();
     let draft = match line.zip(case.failing_line()) {

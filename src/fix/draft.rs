@@ -5,6 +5,7 @@ use super::case::{Case, clamp_to, show};
 use super::cures::{self, Table};
 use super::need::Need;
 use super::{Advice, Certainty, Costs, Fix, Frees, Knob, Offer, Part};
+use crate::cause::mechanism::pool;
 use crate::domain::Target;
 use crate::incident::context::Clue;
 use crate::text;
@@ -79,6 +80,13 @@ impl<'a> Draft<'a> {
             Part::Whole => None,
         };
         let bound = bound.or_else(|| self.case.bound());
+        // Where a pool holds the rest, a share of all that is allocated is no share of what can go.
+        if self.part == Part::Held
+            && pool::announced(self.case.incident, false).is_some()
+            && let Some(most) = bound.zip(self.case.requested()).map(|(held, asked)| held + asked)
+        {
+            self.saves = Some(clamp_to(range, Some(most)));
+        }
         let cut = match bound {
             // By the formula even the least is more than there is: what is there is not told apart.
             Some(bound) if bound.high < range.low => Interval::between(0, bound.high.max(0)),
@@ -173,7 +181,11 @@ impl<'a> Draft<'a> {
         let written = self.fix.knobs.iter().filter(|line| line.holds(&self.given));
         let filled = written.filter_map(|line| {
             let text = line.fill(&self.values)?;
-            let text = if self.case.clue(Clue::Wrapped) { unspelled(line.target, text) } else { text };
+            let text = match called_in_python(self.case) {
+                true => argument(line.target, text),
+                false if self.case.clue(Clue::Wrapped) => unspelled(line.target, text),
+                false => text,
+            };
             Some(Knob { target: line.target, line: remark(text, self.was.as_ref()) })
         });
         made.into_iter().chain(filled).filter(|knob| super::release::known(self.case, knob)).collect()
@@ -209,12 +221,12 @@ impl<'a> Draft<'a> {
 }
 
 /// Circumstances that lines of any fix may depend on: a data loader feeds the job, a model is trained, the program runs
-/// a session of TensorFlow 1.
-pub const UNIVERSAL: [&str; 3] = ["loader", "trains", "session"];
+/// a session of TensorFlow 1, sound is worked on.
+pub const UNIVERSAL: [&str; 4] = ["loader", "trains", "session", "sound"];
 
 /// Those of them that are given.
 fn universal(case: &Case) -> Vec<&'static str> {
-    let given = [Need::Loader.met(case), case.training(), case.clue(Clue::TensorFlow1)];
+    let given = [Need::Loader.met(case), case.training(), case.clue(Clue::TensorFlow1), case.of_sound()];
     UNIVERSAL.iter().zip(given).filter(|(_, given)| *given).map(|(name, _)| *name).collect()
 }
 
@@ -237,6 +249,56 @@ fn unspelled(target: Target, line: Text) -> Text {
             zh: "{engine} 的选项，写法以启动它的程序为准"
         )),
     )
+}
+
+/// llama.cpp's options as arguments of its Python class.
+const LLAMA_ARGUMENTS: [(&str, &str); 6] = [
+    ("-c ", "n_ctx="),
+    ("-ngl ", "n_gpu_layers="),
+    ("-ub 256 -np 1", "n_batch=256, n_ubatch=256"),
+    ("-sm layer -ts 1,1", "split_mode=1, tensor_split=[0.5, 0.5]"),
+    ("-fa on -ctk q8_0 -ctv q8_0", "flash_attn=True, type_k=8, type_v=8"),
+    ("-m model-Q4_K_M.gguf", "model_path=\"model-Q4_K_M.gguf\""),
+];
+
+/// True where an engine is an object of the user's own program rather than a command.
+fn called_in_python(case: &Case) -> bool {
+    let makes = |code: &str| ["LLM(", "Llama(", "EngineArgs("].iter().any(|call| code.contains(call));
+    case.clue(Clue::EngineObject) || case.context.frames.iter().any(|frame| frame.code.as_deref().is_some_and(makes))
+}
+
+/// An option of an engine's command line as the argument that its Python class takes.
+fn argument(target: Target, line: Text) -> Text {
+    if target == Target::LlamaCpp {
+        let spelled = |line: &str| {
+            let found = LLAMA_ARGUMENTS.iter().find_map(|(option, name)| Some((name, line.strip_prefix(option)?)));
+            found.map_or(line.to_string(), |(name, value)| {
+                let value = value.split("   #").next().unwrap_or_default();
+                format!("Llama(..., {name}{value})")
+            })
+        };
+        return Text::new(spelled(&line.en), spelled(&line.zh));
+    }
+    if !matches!(target, Target::Vllm | Target::Sglang) || !line.en.starts_with("--") {
+        return line;
+    }
+    let class = if target == Target::Vllm { "LLM" } else { "Engine" };
+    let spelled = |line: &str| {
+        let options = line.split("   #").next().unwrap_or_default();
+        let arguments: Vec<String> = options
+            .split("--")
+            .map(str::trim)
+            .filter(|option| !option.is_empty())
+            .map(|option| {
+                let (name, value) = option.split_once(' ').unwrap_or((option, "True"));
+                let plain = value.starts_with(|c: char| c.is_ascii_digit() || c == '<') || value == "True";
+                let value = if plain { value.to_string() } else { format!("\"{value}\"") };
+                format!("{}={value}", name.replace('-', "_"))
+            })
+            .collect();
+        format!("{class}(..., {})", arguments.join(", "))
+    };
+    Text::new(spelled(&line.en), spelled(&line.zh))
 }
 
 /// A line with one more remark behind it.

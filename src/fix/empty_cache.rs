@@ -57,13 +57,7 @@ fn advise(case: &Case) -> Advice {
     if case.clue(Clue::SecondFramework) || case.sign(Sign::ForeignLibrary) {
         return Draft::new(case, &FIX)
             .frees_if(
-                case.cached().map(|cached| {
-                    let shown = show(cached.middle());
-                    (
-                        Interval::between(0, cached.high),
-                        text!(en: "at most the {shown} cached", zh: "最多为缓存的 {shown}"),
-                    )
-                }),
+                case.of_the_cache(),
                 text!(en: "the log does not show the cache's size", zh: "日志没有给出缓存大小"),
             )
             .because(text!(

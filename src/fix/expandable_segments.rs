@@ -107,23 +107,13 @@ fn advise(case: &Case) -> Advice {
             .certainty(Certainty::Arithmetic)
             .because(why);
     }
-    let formula = case.cached().map(|cached| {
-        let shown = show(cached.middle());
-        (
-            Interval::between(0, cached.high),
-            text!(
-                en: "at most the {shown} that is cached and not allocated",
-                zh: "最多为已缓存但未分配的 {shown}"
-            ),
-        )
-    });
     Draft::new(case, &FIX)
         // Where a small part of the cache would do, joining pieces serves this request even if the job is merely large.
         .when("little-missing", little_is_missing(case))
         .fill("variable", conf.variable())
         .fill("kept", conf.kept())
     .frees_if(
-        formula,
+        case.of_the_cache(),
         text!(
             en: "the message does not print how much is cached; torch.cuda.memory_reserved() − memory_allocated() does",
             zh: "报错没有给出缓存量；torch.cuda.memory_reserved() − memory_allocated() 可得"

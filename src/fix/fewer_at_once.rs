@@ -1,6 +1,7 @@
 //! Fewer processes at a time.
 
 use super::prelude::*;
+use crate::account::{Entry, Holder};
 
 pub const FIX: Fix = Fix {
     id: "fewer-at-once",
@@ -15,7 +16,7 @@ pub const FIX: Fix = Fix {
     },
     helps: Work::ALL,
     needs: &[Need::Ram, Need::Process, Need::NoOwnLimit],
-    applies: |case| case.confidence(CauseId::SingleHugeAllocation) < 0.8,
+    applies: |case| case.confidence(CauseId::SingleHugeAllocation) < 0.8 && !one_holds_all(case),
     costs: Costs { slows: (0.0, 0.5), numerics: Numerics::Same },
     knobs: &[
         line(Target::Ray, "ray.remote(num_cpus=2)").note("fewer tasks at a time", "减少同时运行的任务"),
@@ -29,6 +30,17 @@ pub const FIX: Fix = Fix {
     fixtures: &["host/bystander", "ray/monitor"],
     advise,
 };
+
+/// Where all but this part of the account (1/10) is one process with its page tables and files, nobody runs beside it
+/// whom to stop would help.
+const BESIDE: i128 = 10;
+
+fn one_holds_all(case: &Case) -> bool {
+    let Some(whole) = case.ledger.bound.or(case.ledger.capacity) else { return false };
+    let of_one = |entry: &&Entry| matches!(entry.holder, Holder::Victim | Holder::Kernel | Holder::FileCache);
+    let held: i128 = case.ledger.entries.iter().filter(of_one).map(|entry| entry.amount.low).sum();
+    case.ledger.amount(Holder::Victim).is_some() && whole.high - held <= whole.high / BESIDE
+}
 
 fn advise(case: &Case) -> Advice {
     Draft::new(case, &FIX)

@@ -14,7 +14,7 @@ pub const FIX: Fix = Fix {
                  载吞吐。"
         )
     },
-    helps: &[Work::Serving],
+    helps: &[Work::Serving, Work::Build],
     needs: &[Need::Device, Need::Short],
     applies: |case| case.engine().is_some(),
     costs: Costs { slows: (0.0, 0.4), numerics: Numerics::Same },

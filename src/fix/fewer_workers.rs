@@ -75,6 +75,13 @@ fn advise(case: &Case) -> Advice {
     let tried = fitting.or(half).unwrap_or(2);
     let enough = account.is_none_or(|account| account.workers_that_fit.is_some());
     let loader = case.sign(Sign::DataLoaderWorker) || workers.is_some() || case.phase() == Some(Phase::DataLoading);
+    if !enough && let Some(workers) = workers {
+        return Advice::WontHelp(text!(
+            en: "no number of workers is enough while caches have no bound: fewer than {workers} only take longer to \
+                 fill the memory",
+            zh: "缓存不设上限时，任何 worker 数都不够：少于 {workers} 个只是更晚填满内存"
+        ));
+    }
     let torch = torch_loader(case);
     let pool = case.sign(Sign::PoolWorkerKilled) || runs_a_pool(case);
     Draft::new(case, &FIX)
@@ -82,8 +89,6 @@ fn advise(case: &Case) -> Advice {
         .when("torch", torch)
         .when("pool", !torch && pool)
         .when("untold", !torch && !pool)
-        // Where caches or the processes themselves do not fit, no number of workers is enough.
-        .weight(if enough { 1.0 } else { 0.5 })
         // A program that shows no loader may have none.
         .weight(if loader || case.training() || !case.on_host() { 1.0 } else { 0.6 })
         .certainty(if fitting.is_some() { Certainty::Likely } else { Certainty::RuleOfThumb })
@@ -99,11 +104,6 @@ fn advise(case: &Case) -> Advice {
         .fill("tried", tried)
         .was(workers)
         .because(match workers {
-            Some(workers) if !enough => text!(
-                en: "no number of workers is enough while caches have no bound; {tried} instead of {workers} divide \
-                     them by as much",
-                zh: "缓存不设上限时，任何 worker 数都不够；由 {workers} 减到 {tried} 可按比例减少缓存份数"
-            ),
             Some(workers) if fitting.is_some() => text!(
                 en: "num_workers={workers} in each process does not fit, {tried} does by the formula",
                 zh: "每个进程 {workers} 个 worker 放不下，按公式 {tried} 个放得下"

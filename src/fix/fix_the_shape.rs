@@ -22,6 +22,7 @@ pub const FIX: Fix = Fix {
             && case.resource() != Resource::Shm
             && (!case.loading() || case.confidence(CauseId::SingleHugeAllocation) >= 0.6)
             && !case.is_state_vector()
+            && !case.context.exchanges_objects()
             && (!case.grows_trees() || case.absurd())
     },
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },

@@ -52,14 +52,10 @@ fn advise(case: &Case) -> Advice {
             zh: "它只在显存比例小于 1 时起作用，而分配器选项从 PyTorch 2.10 起才能设置该比例"
         ));
     }
-    let cached = case.cached().map(|cached| {
-        let shown = show(cached.middle());
-        (Interval::between(0, cached.high), text!(en: "at most the {shown} cached", zh: "最多为缓存的 {shown}"))
-    });
     Draft::new(case, &FIX)
         .fill("variable", conf.variable())
         .fill("kept", conf.without("per_process_memory_fraction").kept())
-        .frees_if(cached, text!(en: "the log does not show the cache's size", zh: "日志没有给出缓存大小"))
+        .frees_if(case.of_the_cache(), text!(en: "the log does not show the cache's size", zh: "日志没有给出缓存大小"))
         .because(text!(
             en: "libraries beside PyTorch ask the driver for memory, and PyTorch's cache leaves it none",
             zh: "PyTorch 之外的库要向驱动申请显存，而 PyTorch 的缓存没有给驱动留下余量"

@@ -31,12 +31,12 @@ fn advise(case: &Case) -> Advice {
         || case.sign(Sign::Disguised)
         || case.clue(Clue::DeviceAssert);
     if !asynchronous {
-        let obeyed = case.accelerator() != Accelerator::Mps;
+        let obeyed = case.accelerator() == Accelerator::Cuda;
         if obeyed && case.pytorch() && case.confidence(CauseId::Capacity) > 0.4 && case.requested().is_some() {
             return Advice::WontHelp(text!(
-                en: "an allocation fails where it is asked for: the traceback is right already, and blocking \
-                     launches free nothing",
-                zh: "分配失败就发生在申请处：traceback 已经准确，阻塞式启动也不会释放显存"
+                en: "an allocation fails where it is asked for, not later as kernels do, and blocking launches free \
+                     nothing",
+                zh: "分配失败就发生在申请处（不像内核那样延后报告），阻塞式启动也不会释放显存"
             ));
         }
         return Advice::Silent;

@@ -42,7 +42,14 @@ pub const FIX: Fix = Fix {
             Target::Program,
             "half as many rows, cells, atoms, pixels or frames at once",
             "一次处理的行、网格、原子、像素或帧减半",
-        ),
+        )
+        .unless("index"),
+        said(
+            Target::Program,
+            "fewer bytes for each stored vector (float16, product quantisation), or shards on several GPUs",
+            "减少每个入库向量的字节数（float16、乘积量化），或分片到多块 GPU",
+        )
+        .when("index"),
     ],
     fixtures: &["julia/driver", "simulation/blender"],
     advise,
@@ -50,6 +57,7 @@ pub const FIX: Fix = Fix {
 
 fn advise(case: &Case) -> Advice {
     Draft::new(case, &FIX)
+        .when("index", case.incident.event.of_an_index())
         .frees_unknown(text!(
             en: "needs the size of the program's own data on the device",
             zh: "需要程序自身数据在设备上的大小"

@@ -22,11 +22,16 @@ pub const FIX: Fix = Fix {
         let resumed = case.clue(Clue::Resumed) && !case.inference();
         let beside = case.loading() || case.confidence(CauseId::DuplicateModel) >= 0.15;
         let ranks = case.clue(Clue::RanksOnOneDevice) && case.context.frames.is_empty();
-        case.pytorch() && (case.reads_a_checkpoint() || resumed && beside || ranks)
+        case.pytorch() && !case.trainer_reads() && (case.reads_a_checkpoint() || resumed && beside || ranks)
     },
     costs: Costs { slows: (0.0, 0.01), numerics: Numerics::Same },
     knobs: &[
         line(Target::Lightning, "Model.load_from_checkpoint(path, map_location=\"cpu\")"),
+        line(
+            Target::Pytorch,
+            "state = torch.load(path, map_location=\"cpu\"); optimizer.load_state_dict(state); del state",
+        )
+        .when("optimizer"),
         line(
             Target::Pytorch,
             "state = torch.load(path, map_location=\"cpu\", mmap=True); model.load_state_dict(state); del state",
@@ -47,6 +52,7 @@ fn advise(case: &Case) -> Advice {
     let ranks = if case.clue(Clue::RanksOnOneDevice) { 1.3 } else { 1.0 };
     Draft::new(case, &FIX)
         // Apple's devices have no ranks to choose between.
+        .when("optimizer", case.phase() == Some(Phase::Resume) && case.restores_an_optimizer())
         .when("ranks", case.accelerator() != Accelerator::Mps)
         .weight(ranks)
         .frees_if(case.of_parameters(2.0, 4.0), case.ask_for_parameters())

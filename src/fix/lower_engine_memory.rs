@@ -89,6 +89,8 @@ fn advise(case: &Case) -> Advice {
     let of_device = budget.share.or(facts.number(Number::MemFractionStatic));
     let of_what_is_free = [Number::CacheMaxEntryCount, Number::FreeGpuMemoryFraction];
     let before = of_device.or_else(|| of_what_is_free.iter().find_map(|number| facts.number(*number)));
+    // SGLang chooses its share by the card: a first try might be a larger one. How far to go down is what is known.
+    let untold = before.is_none() && computed.is_none() && engine == Program::Sglang && !within;
     // A first try lies below what is set.
     let tried = match before {
         Some(before) if computed.is_none() && before > 0.0 && before <= tried => (before * 80.0).floor() / 100.0,
@@ -112,8 +114,19 @@ fn advise(case: &Case) -> Advice {
             (Some(_), false) => Certainty::Likely,
             _ => Certainty::RuleOfThumb,
         })
-        .fill("tried", format!("{tried:.2}"))
+        .fill_text(
+            "tried",
+            if untold {
+                text!(en: "<the share now − 0.05>", zh: "<现在的份额 − 0.05>")
+            } else {
+                Text::same(format!("{tried:.2}"))
+            },
+        )
         .because(match (computed, at_start, budget.free, budget.total) {
+            _ if untold => text!(
+                en: "{engine} reserves its pool first; what failed needs room beside it",
+                zh: "{engine} 先预留缓存池；失败的部分需要池外空间"
+            ),
             (Some(_), true, Some(free), Some(total)) => {
                 let (free, total) = (show(free as i128), show(total as i128));
                 text!(

@@ -25,8 +25,10 @@ pub const FIX: Fix = Fix {
         line(Target::Sglang, "--context-length {shown}"),
         line(Target::Tgi, "--max-total-tokens {shown}"),
         line(Target::LlamaCpp, "-c {shown}"),
-        line(Target::Ollama, "OLLAMA_CONTEXT_LENGTH={shown} ollama serve")
-            .note("or num_ctx {shown}", "或 num_ctx {shown}"),
+        line(Target::Ollama, "PARAMETER num_ctx {shown}").note(
+            "or options: {\"num_ctx\": …}; from 0.5.13 on OLLAMA_CONTEXT_LENGTH={shown} ollama serve",
+            "或 options: {\"num_ctx\": …}；0.5.13 起也可用 OLLAMA_CONTEXT_LENGTH={shown} ollama serve",
+        ),
         line(Target::Lmdeploy, "--session-len {shown}"),
         line(Target::TensorRtLlm, "--max_seq_len {shown}"),
         line(Target::Exllama, "max_seq_len = {shown}"),

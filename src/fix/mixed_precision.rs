@@ -38,10 +38,19 @@ pub const FIX: Fix = Fix {
         ),
         line(Target::Pytorch, "with torch.autocast(\"{device}\", dtype=torch.bfloat16):")
             .note("around the forward pass and the loss", "包住前向与损失")
-            .when("trains"),
+            .when("trains-elsewhere"),
+        line(Target::Pytorch, "with torch.autocast(\"{device}\", dtype=torch.bfloat16):")
+            .note(
+                "around the forward pass and the loss; before Ampere float16 with a GradScaler",
+                "包住前向与损失；Ampere 之前的卡用 float16 加 GradScaler",
+            )
+            .when("trains-on-nvidia"),
         line(Target::Pytorch, "with torch.autocast(\"{device}\", dtype=torch.bfloat16):")
             .note("around the forward pass", "包住前向")
-            .unless("trains"),
+            .when("elsewhere"),
+        line(Target::Pytorch, "with torch.autocast(\"{device}\", dtype=torch.bfloat16):")
+            .note("around the forward pass; float16 before Ampere", "包住前向；Ampere 之前的卡用 float16")
+            .when("on-nvidia"),
     ],
     fixtures: &["context/side-tables", "pytorch/cuda-error-old"],
     advise,
@@ -69,8 +78,13 @@ fn advise(case: &Case) -> Advice {
         _ if case.training() => 0.6,
         _ => 0.35,
     };
+    let (nvidia, trains) = (case.accelerator() == Accelerator::Cuda, case.training());
     Draft::new(case, &FIX)
         .weight(known)
+        .when("trains-on-nvidia", trains && nvidia)
+        .when("trains-elsewhere", trains && !nvidia)
+        .when("on-nvidia", !trains && nvidia)
+        .when("elsewhere", !trains && !nvidia)
         .frees_if(
             case.share_of_allocated(0.0, 0.45, text!(en: "about half of the activations", zh: "约一半激活")),
             case.ask_for_peak(),

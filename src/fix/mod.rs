@@ -95,6 +95,7 @@ mod release_earlier_rounds;
 pub mod replayed;
 mod return_pooled_memory;
 mod rmm_pool_size;
+mod same_collectives;
 mod sample_cache_off;
 mod set_per_process_memory_fraction;
 mod shape_bucketing;
@@ -497,6 +498,7 @@ pub const FIXES: &[&Fix] = &[
     &preallocation_fraction::FIX,
     &chunk_the_operation::FIX,
     &fix_the_shape::FIX,
+    &same_collectives::FIX,
     &activation_offload::FIX,
     &bf16_states::FIX,
     &half_in_training::FIX,

@@ -49,7 +49,109 @@ const READS: &[&str] = &[
 const ATTENTION: &[&str] =
     &["attn", "attention", "softmax", "q @ k", "query", "scores", "baddbmm", "k.transpose", "keys.transpose"];
 
+/// Words of which a program that works with a model has one somewhere in its lines, functions and files.
+const OF_A_MODEL: &[&str] = &[
+    "model",
+    "net",
+    "train",
+    "learn",
+    "loss",
+    "forward",
+    "backward",
+    "epoch",
+    "optim",
+    "encod",
+    "decod",
+    "embed",
+    "predict",
+    "infer",
+    "generat",
+    "sampl",
+    "layer",
+    "conv",
+    "attention",
+    "attn",
+    "linear",
+    "head",
+    "unet",
+    "vae",
+    "diffus",
+    "pipe",
+    "bert",
+    "gpt",
+    "llm",
+    "llama",
+    "clip",
+    "classif",
+    "detect",
+    "segment",
+    "policy",
+    "agent",
+    "actor",
+    "critic",
+    "eval",
+    "valid",
+    "test",
+    "batch",
+    "feature",
+    "token",
+    "logit",
+];
+
+/// Words of programs that work on sound.
+const OF_SOUND: &[&str] = &[
+    "asr",
+    "audio",
+    "audios",
+    "librosa",
+    "mel",
+    "mels",
+    "music",
+    "soundfile",
+    "spectrogram",
+    "speech",
+    "torchaudio",
+    "tts",
+    "vocoder",
+    "voice",
+    "wav",
+    "wave",
+    "waveform",
+    "waveforms",
+    "waves",
+    "wavs",
+    "whisper",
+];
+
 impl<'a> Case<'a> {
+    /// True for a script whose whole traceback is there and shows tensors at work, but no model: nothing has a batch or
+    /// samples there.
+    pub(super) fn works_without_a_model(&self) -> bool {
+        let (context, frames) = (self.context, &self.context.frames);
+        let whole = frames.first().is_some_and(|first| first.function == "<module>" && first.is_user_code());
+        // What a library's frames do, their words do not tell.
+        let plain = |frame: &Frame| {
+            let file = path(frame);
+            let tensors = file.contains("/torch/functional.py") || file.ends_with("/torch/_tensor.py");
+            frame.is_user_code() && frame.code.is_some() || tensors
+        };
+        let speaks = |frame: &Frame| {
+            let file = path(frame).rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
+            let code = frame.code.as_deref().unwrap_or_default().to_ascii_lowercase();
+            let function = frame.function.to_ascii_lowercase();
+            OF_A_MODEL.iter().any(|word| [&file, &code, &function].iter().any(|text| text.contains(word)))
+        };
+        let told = context.phase.is_known()
+            || context.batch_size.is_known()
+            || context.epoch.is_known()
+            || context.epochs.is_known()
+            || context.optimizer.is_known()
+            || context.model.is_known()
+            || context.parameters.is_known()
+            || context.trainer.value().is_some_and(|trainer| trainer != Trainer::PlainPytorch);
+        self.pytorch() && whole && !told && frames.iter().all(plain) && !frames.iter().any(speaks)
+    }
+
     /// The trainer, where a traceback does not show a loop of the user's own: a script may print a trainer's banner.
     pub(super) fn trainer_seen(&self) -> Option<Trainer> {
         let told = self.context.trainer.value()?;
@@ -71,6 +173,24 @@ impl<'a> Case<'a> {
             && !frames.iter().any(|frame| path(frame).contains(library))
     }
 
+    /// True where sound is worked on, by the words of the failing code, the script, its model and its settings.
+    pub fn of_sound(&self) -> bool {
+        let context = self.context;
+        let speaks = |text: &str| {
+            let text = text.to_ascii_lowercase();
+            text.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| OF_SOUND.contains(&word))
+        };
+        let told = [context.program.get(), context.command.get(), context.model.get()];
+        let batch = context.other_batch.get().map(|(name, _)| name.as_str());
+        told.into_iter().flatten().any(|text| speaks(text))
+            || batch.is_some_and(speaks)
+            || context.frames.iter().any(|frame| {
+                let file = path(frame);
+                let file = if frame.is_user_code() { file.rsplit('/').next().unwrap_or_default() } else { &file };
+                speaks(file) || speaks(&frame.function) || frame.code.as_deref().is_some_and(speaks)
+            })
+    }
+
     /// The innermost frames, the failing one first.
     fn innermost(&self) -> impl Iterator<Item = &'a Frame> {
         self.context.frames.iter().rev().take(WITHIN_ONE_CALL)
@@ -78,7 +198,7 @@ impl<'a> Case<'a> {
 
     /// The innermost line of the user's own code.
     pub fn failing_code(&self) -> &'a str {
-        self.context.user_frame().and_then(|frame| frame.code.as_deref()).unwrap_or_default()
+        self.context.failing_code()
     }
 
     /// Why no activation is left at the failing point; `None` where a pass may be under way.
@@ -137,14 +257,8 @@ impl<'a> Case<'a> {
     fn starts(&self) -> bool {
         let code = self.failing_code();
         STARTS.iter().any(|call| code.contains(call))
-            || self.imports()
+            || self.context.imports()
             || self.context.frames.last().is_some_and(|frame| frame.function == "_lazy_init")
-    }
-
-    /// True where a module was being imported.
-    pub fn imports(&self) -> bool {
-        let code = self.failing_code();
-        code.starts_with("import ") || code.starts_with("from ") && code.contains(" import ")
     }
 
     /// True where the request is of a size that nobody meant: overflown, or as large as many devices.
@@ -154,6 +268,20 @@ impl<'a> Case<'a> {
                 .requested()
                 .zip(self.capacity())
                 .is_some_and(|(asked, all)| asked.low > all.high.saturating_mul(ABSURD))
+    }
+
+    /// True where transformers' Trainer reads its own checkpoint: a single process maps it to the host.
+    pub fn trainer_reads(&self) -> bool {
+        let loads = |frame: &Frame| path(frame).contains("/transformers/trainer") && frame.function.contains("load");
+        self.context.world_size.value().is_none_or(|ranks| ranks <= 1) && self.context.frames.iter().any(loads)
+    }
+
+    /// True where it is an optimizer's state that is put back.
+    pub fn restores_an_optimizer(&self) -> bool {
+        self.innermost().any(|frame| {
+            path(frame).contains("/torch/optim/")
+                || frame.code.as_deref().is_some_and(|code| code.contains("optimizer.load_state_dict"))
+        })
     }
 
     /// True where a checkpoint is read whose tensors may return to the device that they were saved from.
@@ -192,11 +320,14 @@ impl<'a> Case<'a> {
         std::iter::once(&self.incident.event).chain(&self.incident.followers).any(Event::of_loading)
     }
 
-    /// True inside a call of a library that switches gradients off by itself.
+    /// True inside a call that switches gradients off by itself: a library's, or one under `@torch.no_grad()`, which
+    /// stands in a traceback as `decorate_context` (`torch/utils/_contextlib.py`, before 2.0 `torch/autograd/grad_mode.py`).
     pub fn decorated(&self) -> bool {
         self.context.frames.iter().any(|frame| {
             let file = path(frame);
-            file.contains("/transformers/generation/") || file.contains("/diffusers/pipelines/")
+            file.contains("/transformers/generation/")
+                || file.contains("/diffusers/pipelines/")
+                || frame.function == "decorate_context" && file.contains("/torch/")
         })
     }
 

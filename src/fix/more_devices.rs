@@ -15,7 +15,7 @@ pub const FIX: Fix = Fix {
             zh: "张量并行把权重和缓存按 GPU 数平分。需要高速互联，且 GPU 数要能整除注意力头数。"
         )
     },
-    helps: &[Work::Serving, Work::Inference],
+    helps: &[Work::Serving, Work::Inference, Work::Build],
     needs: &[Need::Device, Need::Short, Need::Tensor],
     applies: |case| case.on_device() && (case.inference() || case.loading()),
     costs: Costs { slows: (0.0, 0.3), numerics: Numerics::Same },

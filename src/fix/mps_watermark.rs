@@ -5,7 +5,7 @@ use super::prelude::*;
 pub const FIX: Fix = Fix {
     id: "mps-watermark",
     class: Class::Limits,
-    title: || text!(en: "Raise the MPS watermark", zh: "提高 MPS 水位线"),
+    title: || text!(en: "Raise the GPU's limit in unified memory", zh: "提高统一内存中 GPU 的上限"),
     doc: || {
         text!(
             en: "PyTorch on Apple silicon refuses above a multiple of Metal's recommended working set (1.7 by \
@@ -24,8 +24,7 @@ pub const FIX: Fix = Fix {
             .note("no limit: save your work first", "取消上限：请先保存工作"),
         line(Target::Pytorch, "torch.mps.empty_cache()")
             .note("between independent pieces of work", "在彼此独立的任务之间调用"),
-        line(Target::Mlx, "sudo sysctl iogpu.wired_limit_mb=<MB below the RAM>; mx.set_cache_limit(0)")
-            .note("and mx.eval per step", "并且每步 mx.eval"),
+        line(Target::Mlx, "sudo sysctl iogpu.wired_limit_mb=<MB below the RAM>"),
         line(Target::Metal, "sudo sysctl iogpu.wired_limit_mb=<MB below the RAM>"),
     ],
     fixtures: &["metal/command-buffer", "pytorch/mps-elided"],

@@ -69,8 +69,14 @@ closed_set! {
 
 /// Fixes that stand although the request is of a size that nobody meant, which every other one needs: they change the
 /// size, or the code that made the error of something else.
-pub const OF_ANY_SIZE: [&str; 5] =
-    ["fix-the-shape", "check-ids", "launch-blocking", "expandable-segments-off", "chunk-the-operation"];
+pub const OF_ANY_SIZE: [&str; 6] = [
+    "fix-the-shape",
+    "same-collectives",
+    "check-ids",
+    "launch-blocking",
+    "expandable-segments-off",
+    "chunk-the-operation",
+];
 
 impl Need {
     /// True where it is so, or nothing tells that it is not: each need says which of the two it asks for.
@@ -83,7 +89,7 @@ impl Need {
             Need::Loader => loader(case),
             Need::OwnCode => own_code(case),
             Need::NoEngine => case.engine().is_none(),
-            Need::Running => nature::one_piece(case.incident),
+            Need::Running => nature::one_piece(case.incident) && !case.clue(Clue::BuildsEngine),
             Need::OthersHold => others_may_hold(case),
             Need::ListedProcesses => case.discrete_gpu(),
             Need::PytorchCache => case.caching_allocator(),
@@ -164,7 +170,7 @@ pub fn own_code(case: &Case) -> bool {
         BROWSER_PROGRAMS.iter().any(|name| path.contains(name))
     };
     let application = case.program().only_infers()
-        || matches!(case.trainer(), Some(Trainer::ComfyUi | Trainer::StableDiffusionWebUi))
+        || case.trainer().is_some_and(Trainer::only_draws)
         || case.context.frames.iter().any(|frame| named(&frame.file))
         || case.context.program.get().is_some_and(|program| named(program));
     // A trainer that samples keeps an engine within, and its user writes the trainer's settings.
@@ -192,6 +198,10 @@ const LARGE_CAUSE: f64 = 0.3;
 
 /// True where a limit is printed, set or named: by the message, its figures, or what the program was told.
 fn limited(case: &Case) -> bool {
+    // More than the whole device was wanted: no limit below it was in the way.
+    if case.on_gpu() && case.demand().zip(case.capacity()).is_some_and(|(demand, all)| demand.low > all.high) {
+        return false;
+    }
     let facts = &case.incident.event.facts;
     case.ledger.cap.is_some()
         || case.sign(Sign::RefusedByLimit)

@@ -42,8 +42,8 @@ fn advise(case: &Case) -> Advice {
     }
     if case.decorated() {
         return Advice::Withheld(text!(
-            en: "the library's own call switches gradients off",
-            zh: "库自身的调用已经关闭梯度"
+            en: "the call that failed switches gradients off by itself",
+            zh: "出错的调用自身已经关闭梯度"
         ));
     }
     let weight = if case.evaluating() || case.phase() == Some(Phase::Inference) { 1.0 } else { 0.8 };

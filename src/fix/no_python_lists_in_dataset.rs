@@ -18,15 +18,15 @@ pub const FIX: Fix = Fix {
     },
     helps: &[Work::Training],
     needs: &[Need::Ram, Need::Loader],
-    applies: |case| case.context.workers.value() != Some(0) && torch_loader(case),
+    // Ultralytics' users have no data set of their own making.
+    applies: |case| {
+        case.context.workers.value() != Some(0) && torch_loader(case) && case.trainer() != Some(Trainer::Ultralytics)
+    },
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
-    knobs: &[
-        line(Target::Pytorch, "self.samples = np.array(paths)").note(
-            "or datasets.Dataset / pyarrow memory map, not list[dict]",
-            "或用 datasets.Dataset / pyarrow 内存映射，不要用 list[dict]",
-        ),
-        line(Target::Ultralytics, "cache=False").note("or cache=\"disk\"", "或 cache=\"disk\""),
-    ],
+    knobs: &[line(Target::Pytorch, "self.samples = np.array(paths)").note(
+        "or datasets.Dataset / pyarrow memory map, not list[dict]",
+        "或用 datasets.Dataset / pyarrow 内存映射，不要用 list[dict]",
+    )],
     fixtures: &["kernel/memcg-workers", "pytorch-host/worker-killed-with-report"],
     advise,
 };

@@ -22,7 +22,7 @@ pub const FIX: Fix = Fix {
     knobs: &[
         line(Target::Shell, "{visible}={index} <your command>"),
         line(Target::Shell, "{free}")
-            .note("then: {visible}=<index> <your command>", "然后：{visible}=<编号> <你的命令>")
+            .note("then: {visible}={cards} <your command>", "然后：{visible}={cards} <你的命令>")
             .unless("known"),
         line(Target::Ollama, "{visible}=<index> ollama serve").unless("known"),
     ],
@@ -67,10 +67,19 @@ fn advise(case: &Case) -> Advice {
                 Accelerator::Cuda => "nvidia-smi --query-gpu=index,memory.free --format=csv",
                 other => other.driver_meter().now,
             };
+            let several = case.context.world_size.value().is_some_and(|ranks| ranks > 1)
+                || case.incident.event.rank.is_some()
+                || case.clue(Clue::DataParallel);
+            let cards = if several {
+                text!(en: "<an index for each rank>", zh: "<每个 rank 一个编号>")
+            } else {
+                text!(en: "<index>", zh: "<编号>")
+            };
             let device = used.map_or(String::new(), |index| format!(" {index}"));
             Draft::new(case, &FIX)
                 .fill("visible", visible)
                 .fill("free", free)
+                .fill_text("cards", cards)
                 .frees_unknown(text!(
                     en: "the log does not show how full the other GPUs are; {tool} does",
                     zh: "日志没有显示其他 GPU 的占用；用 {tool} 查看"

@@ -17,8 +17,14 @@ pub const FIX: Fix = Fix {
     },
     helps: Work::ALL,
     needs: &[Need::Gpu, Need::Running],
-    // A TPU's runtime knows none of these.
-    applies: |case| case.accelerator() != Accelerator::Tpu,
+    // A TPU's runtime knows none of these; and a process that could not even make a context has no pool of its own.
+    applies: |case| {
+        let outside = [CauseId::Preallocation, CauseId::NonFramework];
+        let suspected = outside.iter().any(|cause| case.confidence(*cause) >= SUSPECTED);
+        case.accelerator() != Accelerator::Tpu
+            && suspected
+            && (!case.sign(Sign::ContextCreation) || case.sign(Sign::ForeignLibrary))
+    },
     costs: Costs { slows: (0.0, 0.1), numerics: Numerics::Same },
     knobs: &[
         line(Target::Jax, "export XLA_PYTHON_CLIENT_PREALLOCATE=false").note(
@@ -40,6 +46,9 @@ pub const FIX: Fix = Fix {
     fixtures: &["cuda/nccl", "jax/constant"],
     advise,
 };
+
+/// From this share on a pool, or what a library misses beside one, is a cause worth a change.
+const SUSPECTED: f64 = 0.06;
 
 /// True unless most of the device was free: a pool that was refused has taken nothing.
 fn has_taken(case: &Case) -> bool {

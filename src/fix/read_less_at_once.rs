@@ -18,7 +18,7 @@ pub const FIX: Fix = Fix {
     // A service that is none of the user's making reads what it reads.
     applies: |case| {
         (case.works() != [Work::Host] || case.requested().is_some())
-            && !case.imports()
+            && !case.context.imports()
             && !matches!(case.phase(), Some(Phase::Checkpoint | Phase::Resume))
             && !case.builds_a_model()
             && !case.sign(Sign::PinnedHost)
@@ -30,11 +30,16 @@ pub const FIX: Fix = Fix {
             "fewer samples in each session.run(), or a smaller input",
             "每次 session.run() 的样本更少，或缩小输入",
         ),
+        line(Target::Jax, "jax.lax.map(f, xs, batch_size=1024)")
+            .note("over blocks of rows, instead of one broadcast", "按行分块，代替一次广播")
+            .when("array"),
         said(
             Target::Program,
             "if it holds its data as a whole: a part at a time, or a memory map",
             "若整体持有数据：每次只处理一部分，或使用内存映射",
-        ),
+        )
+        .unless("array"),
+        said(Target::Program, "work on a part of the array at a time", "每次只处理数组的一部分").when("array"),
         line(Target::Numpy, "np.load(path, mmap_mode=\"r\")")
             .note("or blocks of rows", "或按行分块")
             .when("array-file"),
@@ -129,6 +134,7 @@ fn advise(case: &Case) -> Advice {
         None => draft,
     };
     draft
+        .when("array", array && !reads)
         .when("array-file", array_file)
         .when("table", table && !array_file)
         .when("block", !array_file && !table && narrow.is_none())

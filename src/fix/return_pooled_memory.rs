@@ -34,13 +34,7 @@ pub const FIX: Fix = Fix {
 fn advise(case: &Case) -> Advice {
     Draft::new(case, &FIX)
         .frees_if(
-            case.cached().filter(|cached| cached.high > 0).map(|cached| {
-                let shown = show(cached.middle());
-                (
-                    Interval::between(0, cached.high),
-                    text!(en: "at most the {shown} that the pool keeps", zh: "最多为内存池保留的 {shown}"),
-                )
-            }),
+            case.of_the_cache().filter(|(range, _)| range.high > 0),
             text!(en: "what the pool keeps; the log does not print it", zh: "内存池保留的量；日志未打印"),
         )
         .because(text!(

@@ -18,8 +18,11 @@ pub const FIX: Fix = Fix {
     costs: Costs { slows: (0.0, 0.5), numerics: Numerics::Same },
     knobs: &[
         line(Target::Ultralytics, "cache=False").note("or cache=\"disk\"", "或 cache=\"disk\""),
-        line(Target::Pytorch, "functools.lru_cache(maxsize=256)")
-            .note("a bounded cache, or a memory-mapped file", "有上限的缓存，或内存映射文件"),
+        said(
+            Target::Pytorch,
+            "read each sample when it is asked for, or decode all into one memory-mapped file",
+            "样本用到时再读取，或全部解码到一个内存映射文件中",
+        ),
     ],
     fixtures: &["fix/images-in-ram"],
     advise,

@@ -40,19 +40,12 @@ fn advise(case: &Case) -> Advice {
     }
     let conf = AllocConf::of(case).without("roundup_power2_divisions");
     let weight = if case.clue(Clue::VariableShapes) { 1.5 } else { 1.0 };
-    let cached = case.cached().map(|cached| {
-        let shown = show(cached.middle());
-        (
-            Interval::between(0, cached.high),
-            text!(en: "at most the {shown} unused in the cache", zh: "最多为缓存中闲置的 {shown}"),
-        )
-    });
     Draft::new(case, &FIX)
         .of_the_whole()
         .fill("variable", conf.variable())
         .fill("kept", conf.kept())
         .weight(weight)
-        .frees_if(cached, text!(en: "the log does not show the cache's size", zh: "日志没有给出缓存大小"))
+        .frees_if(case.of_the_cache(), text!(en: "the log does not show the cache's size", zh: "日志没有给出缓存大小"))
         .because(text!(
             en: "changing shapes leave cached blocks that fit no later request",
             zh: "不断变化的形状会留下后续申请用不上的缓存块"

@@ -23,7 +23,8 @@ pub const FIX: Fix = Fix {
         line(Target::Fsdp, "fsdp_state_dict_type: SHARDED_STATE_DICT"),
         line(Target::Accelerate, "fsdp_state_dict_type: SHARDED_STATE_DICT"),
         line(Target::DeepSpeed, "\"stage3_gather_16bit_weights_on_model_save\": false")
-            .note("zero_to_fp32.py puts it together later", "之后用 zero_to_fp32.py 合并"),
+            .note("zero_to_fp32.py puts it together later", "之后用 zero_to_fp32.py 合并")
+            .when("gathers"),
         line(Target::HfTrainer, "save_only_model=True")
             .note("or fsdp_state_dict_type: SHARDED_STATE_DICT", "或 fsdp_state_dict_type: SHARDED_STATE_DICT")
             .unless("placed"),
@@ -63,9 +64,14 @@ fn advise(case: &Case) -> Advice {
     if !case.on_host() {
         return Advice::Silent;
     }
-    Draft::new(case, &FIX).frees_if(case.of_parameters(12.0, 16.0), case.ask_for_parameters()).because(text!(
-        en: "it died while a checkpoint was saved: gathering the state on one rank needs the whole of it in RAM \
-             at once",
-        zh: "在保存检查点时被杀：把状态汇集到一个 rank 需要一次性放进内存"
-    ))
+    // The setting is off unless the config says otherwise, and a config that tells the stage was printed.
+    let gathers = case.clue(Clue::GathersOnSave) || !case.context.zero_stage.is_known();
+    Draft::new(case, &FIX)
+        .when("gathers", gathers)
+        .frees_if(case.of_parameters(12.0, 16.0), case.ask_for_parameters())
+        .because(text!(
+            en: "it died while a checkpoint was saved: gathering the state on one rank needs the whole of it in RAM \
+                 at once",
+            zh: "在保存检查点时被杀：把状态汇集到一个 rank 需要一次性放进内存"
+        ))
 }

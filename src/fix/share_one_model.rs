@@ -31,7 +31,13 @@ pub const FIX: Fix = Fix {
         ),
         line(Target::Pytorch, "del model; gc.collect(); {module}.empty_cache()")
             .note("before the next one is made", "在创建下一个之前")
-            .unless("trains"),
+            .when("drops"),
+        line(Target::Pytorch, "if __name__ == \"__main__\":")
+            .note(
+                "around all that the script runs: a spawned child reads the file again",
+                "放在脚本执行部分之前：spawn 的子进程会再次读取该文件",
+            )
+            .when("spawned"),
         said(
             Target::Pytorch,
             "keep the second copy of the weights in host memory, or drop it once it has been read",
@@ -45,9 +51,12 @@ pub const FIX: Fix = Fix {
 
 fn advise(case: &Case) -> Advice {
     let module = case.accelerator().torch_module();
-    let twice = if case.clue(Clue::LoadedTwice) { 1.2 } else { 1.0 };
+    let spawned = case.clue(Clue::SpawnedAgain);
+    let twice = if spawned || case.clue(Clue::LoadedTwice) { 1.2 } else { 1.0 };
     Draft::new(case, &FIX)
         .when("engine", case.engine().is_some())
+        .when("spawned", spawned)
+        .when("drops", !case.training() && !spawned)
         .weight(twice)
         .frees_if(case.of_parameters(2.0, 4.0), case.ask_for_parameters())
         .certainty(Certainty::Likely)

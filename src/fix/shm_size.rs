@@ -35,6 +35,12 @@ pub const FIX: Fix = Fix {
 fn advise(case: &Case) -> Advice {
     if case.resource() != Resource::Shm && case.confidence(CauseId::SharedMemory) < 0.05 {
         if case.on_host() && case.sign(Sign::DataLoaderWorker) {
+            if case.sign(Sign::KilledWithoutProof) {
+                return Advice::WontHelp(text!(
+                    en: "a full /dev/shm ends a worker with a bus error; this one was killed",
+                    zh: "/dev/shm 用满时 worker 会因总线错误（bus error）结束，而这个 worker 是被杀死的"
+                ));
+            }
             return Advice::WontHelp(text!(
                 en: "the worker was killed for RAM; /dev/shm is part of that RAM, so more of it makes room for nothing",
                 zh: "worker 因内存不足被杀；/dev/shm 本身就占用这部分内存，调大它不会腾出空间"

@@ -106,11 +106,19 @@ pub const FIX: Fix = Fix {
         .when("unknown-in-calls"),
         said(Target::Program, "batch size {batch}", "批大小 {batch}").when("known"),
         said(Target::Program, "half as many samples in each training step", "每个训练步的样本数减半").when("elsewhere"),
+        said(Target::SdWebUi, "batch size 1: one picture at a time", "批大小设为 1：一次只生成一张"),
         said(
             Target::ComfyUi,
             "the node that makes the latent: batch_size 1, or fewer frames",
             "生成 latent 的节点：batch_size 设为 1，或减少帧数",
-        ),
+        )
+        .unless("sound"),
+        said(
+            Target::ComfyUi,
+            "the node that makes the latent: batch_size 1, or a shorter duration",
+            "生成 latent 的节点：batch_size 设为 1，或缩短时长",
+        )
+        .when("sound"),
         said(
             Target::Program,
             "half as many samples, pages, frames or requests at once",
@@ -141,17 +149,26 @@ fn advise(case: &Case) -> Advice {
         return Advice::Silent;
     }
     if let Some(asked) = case.requested().filter(|_| case.still_beyond(share(case))) {
-        let asked = show(asked.middle());
+        let share = share(case);
+        let (part, asked) = (show((asked.low as f64 * share) as i128), show(asked.middle()));
         return Advice::WontHelp(text!(
-            en: "a part of the {asked} requested, in proportion to the batch, is still more than the device has",
-            zh: "申请的 {asked} 按批大小缩减后仍超过设备容量"
+            en: "at {share:.2} of the batch {part} of the {asked} requested are left, still more than the device has",
+            zh: "批大小降到 {share:.2} 时，申请的 {asked} 仍有 {part}，超过设备容量"
         ));
     }
     if case.loading() {
-        return Advice::WontHelp(text!(
-            en: "it failed while weights went to the device: no batch was there yet",
-            zh: "失败发生在权重加载到设备时：此时还没有任何批数据"
-        ));
+        let resumes = case.phase() == Some(Phase::Resume);
+        return Advice::WontHelp(if resumes {
+            text!(
+                en: "it failed while a checkpoint was restored: no batch was there yet",
+                zh: "失败发生在恢复检查点时：此时还没有任何批数据"
+            )
+        } else {
+            text!(
+                en: "it failed while weights went to the device: no batch was there yet",
+                zh: "失败发生在权重加载到设备时：此时还没有任何批数据"
+            )
+        });
     }
     if let Some(other) = case.evaluating().then_some(case.context.eval_batch_size.value()).flatten() {
         return Advice::Withheld(text!(
@@ -162,8 +179,8 @@ fn advise(case: &Case) -> Advice {
     let (learns, divided) = (case.training() && !case.evaluating(), case.clue(Clue::DataParallel));
     let draft = Draft::new(case, &FIX)
         .when("diffusion", case.diffusion())
-        .when("elsewhere", learns_elsewhere)
-        .when("calls-elsewhere", !learns_elsewhere && !case.context.batch_size.is_known())
+        .when("elsewhere", learns_elsewhere || learns)
+        .when("calls-elsewhere", !learns_elsewhere && !learns && !case.context.batch_size.is_known())
         .when("fits", learns && !case.clue(Clue::TensorFlow1))
         .when("keras-calls", !learns && !case.clue(Clue::TensorFlow1))
         .when("several", devices(case) > 1)
@@ -203,6 +220,16 @@ fn advise(case: &Case) -> Advice {
                 replayed::activations(case).unwrap_or_else(|| case.situation()),
             ));
     };
+    // The program tried another one itself, and that went well.
+    if let Some(line) = case.context.batch_size.span().filter(|at| at.first > case.incident.event.at.last)
+        && case.incident.survived.is_some()
+    {
+        let line = line.first;
+        return Advice::WontHelp(text!(
+            en: "line {line} shows that the program went on with a batch of {batch} by itself",
+            zh: "第 {line} 行显示程序已自行以批大小 {batch} 继续运行"
+        ));
+    }
     if batch <= 1 {
         return Advice::WontHelp(text!(en: "the batch is {batch} already", zh: "批大小已经是 {batch}"));
     }

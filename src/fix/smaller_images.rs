@@ -57,8 +57,11 @@ fn advise(case: &Case) -> Advice {
         || matches!(case.trainer(), Some(Trainer::Ultralytics | Trainer::MmEngine | Trainer::Fastai))
         || case.clue(Clue::ConvWorkspace);
     // Where nothing tells what is fed to the model, pictures are as likely as anything.
-    let untold = !vision && case.pytorch() && case.trainer().is_none() && !case.training() && !case.inference();
-    if !vision && (!untold || case.large_model()) {
+    let model = case.works() != [Work::Compute];
+    let untold =
+        model && !vision && case.pytorch() && case.trainer().is_none() && !case.training() && !case.inference();
+    // Sound has no pixels.
+    if case.of_sound() || !vision && (!untold || case.large_model()) {
         return Advice::Silent;
     }
     let tried = side.map(|side| (side * 3 / 4 / 32 * 32).max(32));

@@ -610,3 +610,104 @@ fn no_line_is_newer_than_the_python_of_the_frames_allows() {
     assert_eq!(newest("/opt/env/lib/python3.7/site-packages/timm/models.py"), None);
     assert_eq!(newest("/opt/env/lib/python3.13/site-packages/torch/_tensor.py"), None);
 }
+
+/// The script's own line and nothing below it.
+fn script(file: &str, code: &str) -> Vec<Frame> {
+    vec![frame(file, "<module>", "main()"), frame(file, "main", code)]
+}
+
+#[test]
+fn a_script_without_a_model_gets_no_batch() {
+    let offers = |file: &str, code: &str| {
+        let context = Context { frames: script(file, code), ..Context::default() };
+        let plan = planned(&incident(Program::Pytorch, Resource::Gpu, FULL, context));
+        ["smaller-batch", "smaller-images", "mixed-precision", "less-at-once"].map(|id| offered(&plan, id).is_some())
+    };
+    assert_eq!(offers("/home/a/stitch.py", "wall = torch.empty(rows, columns)"), [false, false, false, true]);
+    assert_eq!(offers("/home/a/score.py", "wall = model(rows)"), [true, true, true, false]);
+    assert_eq!(offers("/home/a/train.py", "wall = torch.empty(rows, columns)"), [true, true, true, false]);
+}
+
+#[test]
+fn sound_has_no_pixels() {
+    let pixels = |code: &str| {
+        let context = Context {
+            frames: script("/home/a/nodes.py", code),
+            trainer: seen(Trainer::ComfyUi),
+            phase: seen(Phase::Decode),
+            ..Context::default()
+        };
+        let plan = planned(&incident(Program::Pytorch, Resource::Gpu, FULL, context));
+        let tiled = first_line_of(&plan, "vae-tiling").contains("(Tiled)");
+        [offered(&plan, "smaller-images").is_some(), tiled]
+    };
+    assert_eq!(pixels("images = vae.decode(latents)"), [true, true]);
+    assert_eq!(pixels("waves = vae.decode(latents)"), [false, false]);
+    assert_eq!(pixels("heatwaves = vae.decode(latents)"), [true, true], "a part of a word is none");
+}
+
+#[test]
+fn what_a_pool_holds_is_freed_by_nothing_but_a_smaller_pool() {
+    use crate::incident::context::AnnouncedPool;
+    let saved = |pools: Vec<AnnouncedPool>| {
+        let context = Context { phase: seen(Phase::Backward), pools, ..Context::default() };
+        let plan = planned(&incident(Program::Pytorch, Resource::Gpu, FULL, context));
+        let checkpointing = offered(&plan, "gradient-checkpointing").map(|ranked| ranked.offer.frees.clone());
+        checkpointing.map(|frees| match frees {
+            Frees::Bytes { range, .. } => range.high,
+            Frees::Unknown(_) => 0,
+        })
+    };
+    let pool = AnnouncedPool { line: 1, bytes: 20.0 * GIB as f64, of_keys_and_values: false };
+    assert!(saved(Vec::new()).is_some_and(|most| most > 10 * GIB as i128));
+    assert!(saved(vec![pool]).is_none_or(|most| most <= 3 * GIB as i128));
+}
+
+#[test]
+fn no_limit_is_raised_for_what_exceeds_the_device() {
+    let offers = |requested: &str| {
+        let figures = [
+            (Fact::Requested, requested),
+            (Fact::Capacity, "16.00 GiB"),
+            (Fact::Allocated, "8.00 GiB"),
+            (Fact::FractionLimit, "12.00 GiB"),
+        ];
+        let mut incident = incident(Program::Pytorch, Resource::Gpu, &figures, Context::default());
+        incident.event.sign(Sign::RefusedByLimit);
+        offered(&planned(&incident), "raise-memory-fraction").is_some()
+    };
+    assert!(offers("5.00 GiB"));
+    assert!(!offers("9.00 GiB"));
+}
+
+#[test]
+fn an_engine_that_is_built_serves_nobody() {
+    let mut context = Context::default();
+    context.clues.insert(Clue::BuildsEngine, Span::line(4));
+    let figures = [(Fact::Requested, "22.40 GiB")];
+    let plan = planned(&incident(Program::TensorRtLlm, Resource::Gpu, &figures, context));
+    assert!(offered(&plan, "lower-engine-memory").is_none() && offered(&plan, "kv-cache-dtype").is_none());
+    assert!(offered(&plan, "fewer-sequences").is_some());
+}
+
+#[test]
+fn an_engine_that_is_an_object_takes_arguments() {
+    let mut context = Context::default();
+    context.clues.insert(Clue::EngineObject, Span::line(1));
+    let figures = [(Fact::Needed, "4.00 GiB"), (Fact::Available, "3.00 GiB")];
+    context.sequence_length = seen(32_768);
+    let plan = planned(&incident(Program::Vllm, Resource::KvCache, &figures, context.clone()));
+    assert_eq!(first_line_of(&plan, "max-model-len"), "LLM(..., max_model_len=24320)");
+    assert_eq!(first_line_of(&plan, "kv-cache-dtype"), "LLM(..., kv_cache_dtype=\"fp8\")");
+    let plan = planned(&incident(Program::LlamaCpp, Resource::Gpu, &[], context));
+    assert!(first_line_of(&plan, "weight-offload").starts_with("Llama(..., n_gpu_layers="));
+}
+
+#[test]
+fn no_batch_is_in_a_variable_that_is_being_made() {
+    let mut incident = incident(Program::Tensorflow, Resource::Gpu, &[], Context::default());
+    incident.event.sign(Sign::Initializer);
+    let plan = planned(&incident);
+    assert!(offered(&plan, "smaller-batch").is_none() && offered(&plan, "chunk-the-operation").is_none());
+    assert!(first_line_of(&plan, "weight-offload").contains("/cpu:0"));
+}

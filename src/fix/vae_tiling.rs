@@ -20,7 +20,13 @@ pub const FIX: Fix = Fix {
     costs: Costs { slows: (0.0, 0.3), numerics: Numerics::Benign },
     knobs: &[
         line(Target::Diffusers, "pipe.vae.enable_tiling(); pipe.vae.enable_slicing()"),
-        said(Target::ComfyUi, "use the node VAE Decode (Tiled)", "使用节点 VAE Decode (Tiled)"),
+        said(Target::ComfyUi, "use the node VAE Decode (Tiled)", "使用节点 VAE Decode (Tiled)").unless("sound"),
+        said(
+            Target::ComfyUi,
+            "the decoding node's own tile size, where it has one, or a shorter duration",
+            "解码节点自带的分块大小（若有），或更短的时长",
+        )
+        .when("sound"),
         said(
             Target::Pytorch,
             "decode the latents in tiles: vae.enable_tiling() where the decoder has it",

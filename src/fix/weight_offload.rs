@@ -36,6 +36,12 @@ pub const FIX: Fix = Fix {
             "把部分层留在 CPU，运行时再移到设备",
         )
         .when("own-model"),
+        line(Target::TensorFlow, "with tf.device(\"/cpu:0\"):")
+            .note(
+                "around the variable that does not fit; its optimizer's slots follow it",
+                "包住放不下的变量；优化器为它建的槽也随之放在主机",
+            )
+            .when("initializer"),
         line(Target::LlamaCpp, "-ngl {layers}")
             .note("for MoE models rather --n-cpu-moe N", "MoE 模型宜用 --n-cpu-moe N"),
         line(Target::LlamaCpp, "-ngl <fewer layers>")
@@ -45,7 +51,7 @@ pub const FIX: Fix = Fix {
             .note("or options: {\"num_gpu\": {ollama_layers}}", "或 options: {\"num_gpu\": {ollama_layers}}"),
         line(Target::Ollama, "PARAMETER num_gpu <fewer layers>").unless("ollama-layers"),
     ],
-    fixtures: &["llama.cpp/model", "ollama/estimate"],
+    fixtures: &["llama.cpp/model", "ollama/estimate", "fix/variable-slot"],
     advise,
 };
 
@@ -70,6 +76,7 @@ fn advise(case: &Case) -> Advice {
         .when("own-model", !case.pretrained() || case.builds_a_model())
         .when("ollama-layers", ollama.is_some())
         .when("overfull", fewer_on_gpu(case).is_some())
+        .when("initializer", case.sign(Sign::Initializer))
         .frees_if(
             layers.as_ref().and_then(|layers| layers.saved(fitting?)),
             text!(en: "as many bytes as are moved; needs the size of a layer", zh: "等于移出的字节数；需要单层大小"),

@@ -14,7 +14,7 @@ pub const FIX: Fix = Fix {
             zh: "16 位权重每参数 2 字节，8 位约 1，4 位约 0.52–0.63（经验值，含缩放因子）。会改变模型输出。"
         )
     },
-    helps: &[Work::Serving, Work::Inference, Work::Training],
+    helps: &[Work::Serving, Work::Inference, Work::Training, Work::Build],
     needs: &[Need::Short],
     applies: |case| (case.on_device() || case.model_beyond_ram()) && (!case.diffusion() || case.loading()),
     costs: Costs { slows: (-0.3, 0.3), numerics: Numerics::Model },
@@ -65,10 +65,12 @@ fn advise(case: &Case) -> Advice {
         .when("beyond-ram", case.model_beyond_ram())
         .when("early", case.clue(Clue::EarlyVllm))
         .frees_if(
-            case.of_parameters(1.0, 1.45),
+            // From which width it comes is known of whole weights only.
+            case.of_parameters(1.0, 1.45).filter(|_| !narrower),
             text!(
-                en: "1 to 1.45 bytes per parameter; the log does not give their number",
-                zh: "每参数 1 到 1.45 字节；日志没有给出参数量"
+                en: "1 to 1.45 bytes per parameter of 16 bit; the log does not tell their number, or they are \
+                     narrower",
+                zh: "每个 16 位参数 1 到 1.45 字节；日志没有给出参数量，或权重位宽已更窄"
             ),
         )
         .because(join(

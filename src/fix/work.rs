@@ -39,7 +39,8 @@ const PYTHON: &[&str] = &["python", "pypy", "pt_main_thread", "torchrun", "jupyt
 
 /// The kinds of work that the incident may be; never empty. Where nothing tells, all that its memory allows.
 pub fn of(case: &Case) -> Vec<Work> {
-    if case.engine().is_some() {
+    // An engine that is only built serves nobody yet.
+    if case.engine().is_some() && !case.clue(Clue::BuildsEngine) {
         return vec![Work::Serving];
     }
     if case.on_host() { on_host(case) } else { on_device(case) }
@@ -47,6 +48,12 @@ pub fn of(case: &Case) -> Vec<Work> {
 
 fn on_device(case: &Case) -> Vec<Work> {
     let program = case.program();
+    if case.works_without_a_model() {
+        return vec![Work::Compute];
+    }
+    if case.clue(Clue::BuildsEngine) {
+        return vec![Work::Build];
+    }
     if case.trainer().is_some() || program.pytorch_allocator() == PytorchAllocator::Yes {
         return model(case);
     }
@@ -61,8 +68,7 @@ fn on_device(case: &Case) -> Vec<Work> {
 
 /// Training or inference, or either.
 fn model(case: &Case) -> Vec<Work> {
-    let only_infers = case.program().only_infers()
-        || matches!(case.trainer(), Some(Trainer::ComfyUi | Trainer::StableDiffusionWebUi));
+    let only_infers = case.program().only_infers() || case.trainer().is_some_and(Trainer::only_draws);
     if only_infers {
         return vec![Work::Inference];
     }
@@ -77,6 +83,12 @@ fn on_host(case: &Case) -> Vec<Work> {
     let loader = case.sign(Sign::DataLoaderWorker) || case.context.workers.is_known() || case.trainer().is_some();
     if case.sign(Sign::CompilerKilled) || case.clue(Clue::Builds) && case.sign(Sign::KilledWithoutProof) {
         return vec![Work::Build];
+    }
+    // A service of the system itself reads nobody's data.
+    let facts = &case.incident.event.facts;
+    let of_the_system = |name: &String| name.rsplit('/').next().is_some_and(|unit| unit.starts_with("systemd-"));
+    if [facts.cgroup.get(), facts.process_name.get()].into_iter().flatten().any(of_the_system) {
+        return vec![Work::Host];
     }
     let program = case.program();
     let victim = case.incident.event.facts.process_name.get().map(|name| name.to_ascii_lowercase());

@@ -426,8 +426,8 @@ impl Reproduction {
                      分布，而报错信息没有给出；对失败时的显存快照使用 `--reproduce` 才能判断"
             ),
             None => text!(
-                en: "open: it depends on how the cached memory lies, which the message does not say; `--reproduce` on a \
-                     memory snapshot of the failure decides",
+                en: "open: it depends on how the cached memory lies, which the message does not say; `--reproduce` on \
+                     a memory snapshot of the failure decides",
                 zh: "未定：取决于缓存块的分布，而报错信息没有给出；对失败时的显存快照使用 `--reproduce` 才能判断"
             ),
         }

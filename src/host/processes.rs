@@ -120,6 +120,11 @@ fn age(root: &Root, folder: &str) -> Reading<u64> {
     }
 }
 
+/// True where a process of this number runs that is at least so many seconds old: not a later one of the same number.
+pub fn has_run_for(root: &Root, pid: u32, seconds: u64) -> bool {
+    age(root, &format!("proc/{pid}")).is_ok_and(|age| age >= seconds)
+}
+
 /// The program and its first argument that is no option: `python train.py`.
 fn name(root: &Root, folder: &str) -> Reading<String> {
     let line = root.text(&format!("{folder}/cmdline"))?;

@@ -2,7 +2,7 @@
 
 use super::Host;
 use super::meminfo::Overcommit;
-use crate::text::Text;
+use crate::text::{Text, counted};
 use crate::units::Bytes;
 
 /// From this share of a limit on, a warning is given.
@@ -72,11 +72,11 @@ pub fn warnings(host: &Host) -> Vec<Warning> {
             .iter()
             .find_map(|group| group.oom_kills.clone().ok().filter(|kills| *kills > 0).map(|kills| (group, kills)));
         if let Some((group, kills)) = kills {
-            let path = &group.path;
+            let (path, processes) = (&group.path, counted(kills, "process", "processes"));
             warn(
                 "cgroup-kills",
                 crate::text!(
-                    en: "control group {path}: the kernel killed {kills} process(es) of it for want of memory",
+                    en: "control group {path}: the kernel killed {processes} of it for want of memory",
                     zh: "控制组 {path}：内核已因内存不足杀死其中 {kills} 个进程"
                 ),
             );
@@ -111,10 +111,11 @@ pub fn warnings(host: &Host) -> Vec<Warning> {
         && let Some(last) = kernel.kills.last()
     {
         let count = kernel.kills.len();
+        let kills = counted(count as u64, "kill", "kills");
         warn(
             "kernel-kills",
             crate::text!(
-                en: "the kernel's log has {count} out-of-memory kill(s), the last: {last}",
+                en: "the kernel's log tells of {kills} for want of memory, the last: {last}",
                 zh: "内核日志中有 {count} 次内存不足杀进程，最近一次：{last}"
             ),
         );

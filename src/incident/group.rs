@@ -468,9 +468,8 @@ fn outlived(mut event: Event, survival: Survival) -> Event {
 fn primary_of(groups: &[Group], survivals: &[Option<Survival>]) -> Option<usize> {
     let dead = |i: &usize| survivals.get(*i).is_none_or(Option::is_none);
     let run = (0..groups.len()).filter(dead).map(|i| groups[i].run).max()?;
-    let first = (0..groups.len()).filter(dead).find(|i| groups[*i].run == run)?;
-    let worst = |i: &usize| groups[*i].run == run && !groups[*i].event.has(Sign::CaughtAndContinued);
-    (0..groups.len()).filter(dead).find(worst).or(Some(first))
+    let of_newest = || (0..groups.len()).filter(dead).filter(|i| groups[*i].run == run);
+    of_newest().find(|i| !groups[*i].event.has(Sign::CaughtAndContinued)).or_else(|| of_newest().next())
 }
 
 #[cfg(test)]

@@ -5,13 +5,16 @@ mod group;
 pub mod job;
 pub mod observed;
 pub mod recording;
+pub(crate) mod release;
 pub mod survival;
 pub mod timeline;
 
 use crate::account::proof::{self, Proof};
 use crate::account::{self, Ledger};
-use crate::dialect::Event;
+use crate::dialect::{Event, Sign};
+use crate::domain::program::Meter;
 pub use context::Context;
+use context::Platform;
 pub use group::assemble;
 pub use recording::Recording;
 use std::sync::Arc;
@@ -60,6 +63,21 @@ impl Incident {
     /// What logic alone decides of it.
     pub fn proofs(&self) -> Vec<Proof> {
         proof::all(&self.event, &self.ledger, self.context.model_states(&self.event).as_ref())
+    }
+
+    /// Where its use of memory is read. What the log's release does not have yet, the device's own tool tells.
+    pub fn meter(&self) -> Meter {
+        let meter = self.event.meter();
+        let known = release::knows(self, meter.now) && release::knows(self, meter.peak);
+        if known { meter } else { self.event.accelerator().driver_meter() }
+    }
+
+    /// True where the log shows Windows.
+    pub fn on_windows(&self) -> bool {
+        match self.context.platform.value() {
+            Some(platform) => platform == Platform::Windows,
+            None => self.event.has(Sign::Windows),
+        }
     }
 
     /// The recording, where it is of this very failure.

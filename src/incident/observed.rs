@@ -2,13 +2,15 @@
 //! a word, what was seen alone. And records of it, read back.
 
 use super::Incident;
-use super::context::{Context, Measure, Phase};
-use super::timeline::{End, Header, InsideProcess, Quantity, Refusal, SCHEMA, Sample, Timeline};
-use crate::dialect::{Event, Fact, Resource, Sign};
+use super::context::{ContextReader, Measure, Phase};
+use super::timeline::{Course, End, Header, InsideProcess, Quantity, Refusal, SCHEMA, Sample, Timeline};
+use crate::dialect::{Event, Fact, Resource, Sign, Standing};
 use crate::domain::Program;
 use crate::domain::program::PytorchAllocator;
 use crate::evidence::{Known, Span};
+use crate::input::Document;
 use crate::text;
+use crate::text::counted;
 use crate::units::Figure;
 use std::io::BufRead;
 use std::sync::Arc;
@@ -31,6 +33,11 @@ const BROKEN_OFF: f64 = 0.9;
 /// Seconds of a record that may not be written yet when it breaks off; and how full it was then, if it went on rising.
 const UNWRITTEN: f64 = 1.0;
 const FILLED: f64 = 0.97;
+
+/// What was reached this many seconds before the end, or in this share of the time, was reached at the end: others
+/// notice a little later that one of them is gone.
+const TO_THE_END: f64 = 2.0;
+const TO_THE_END_SHARE: f64 = 0.2;
 
 const A_DAY: f64 = 86_400.0;
 
@@ -94,7 +101,9 @@ impl Timeline {
     /// oomdoc too, or the machine.
     pub fn breaks_off_full(&self) -> bool {
         let bounds = [Quantity::Cgroup, Quantity::Host];
-        self.end.is_none() && bounds.iter().any(|quantity| self.was_nearly_full(*quantity).unwrap_or(false))
+        self.end.is_none()
+            && !self.running
+            && bounds.iter().any(|quantity| self.was_nearly_full(*quantity).unwrap_or(false))
     }
 
     /// True where a quantity stood near its bound at last, or would have within the second that is not on the disk yet.
@@ -111,16 +120,24 @@ impl Timeline {
         self.breaks_off_full()
             || self.end.is_some_and(|end| end.failed() && !end.stopped_by_us)
                 && (self.kill_is_proved()
-                    || self.was_shot() && !self.shot_for_another_reason()
+                    || self.was_shot() && (!self.shot_for_another_reason() || self.rose_to_the_end())
                     || self.died_in_shared_memory())
     }
 
     /// SIGKILL, while the kernel counted no kill of the job's for want of memory and nothing was nearly full: somebody
-    /// or something else sent it.
+    /// or something else sent it. That may be a scheduler or daemon that watches what jobs hold, which counts nowhere.
     pub fn shot_for_another_reason(&self) -> bool {
         let counted = self.kills_counted() == Some(0);
         let full = [Quantity::Cgroup, Quantity::Host].into_iter().filter_map(|quantity| self.fullest(quantity));
         counted && full.fold(0.0, f64::max) < NEARLY
+    }
+
+    /// True where the job's memory had risen and was at its highest when the end came, as when one is shot for it.
+    pub fn rose_to_the_end(&self) -> bool {
+        let Some(job) = self.curve(Quantity::Job) else { return false };
+        let rose = job.course().is_some_and(|course| course != Course::Steady);
+        let late = self.lasted - TO_THE_END.max(TO_THE_END_SHARE * self.lasted);
+        rose && job.peak().is_some_and(|peak| peak.at >= late)
     }
 
     fn died_in_shared_memory(&self) -> bool {
@@ -157,7 +174,11 @@ impl Timeline {
         event.message = match self.kills_counted().unwrap_or(0) {
             _ if self.end.is_none() => "the record breaks off while memory was nearly full".to_string(),
             0 => format!("the job ended with {}", how.en),
-            kills => format!("the job ended with {}; the kernel counted {kills} kill(s) for want of memory", how.en),
+            kills => format!(
+                "the job ended with {}; the kernel counted {} for want of memory",
+                how.en,
+                counted(kills, "kill", "kills")
+            ),
         };
         if resource != Resource::Shm {
             event.sign(if self.kill_is_proved() { Sign::KilledWithProof } else { Sign::KilledWithoutProof });
@@ -172,20 +193,42 @@ impl Timeline {
     }
 }
 
-/// Puts what was seen to the failures of the job's output. Where there is none and the end may be one, it is one.
-pub fn attach(incidents: &mut Vec<Incident>, timeline: &Arc<Timeline>) {
-    let failed = timeline.end.is_none_or(|end| end.failed());
-    if !incidents.iter().any(|incident| incident.primary)
-        && failed
-        && let Some(event) = timeline.event()
-    {
-        incidents.push(Incident::alone(event, Context::default()));
+impl Timeline {
+    /// A thread that could not be started is a matter of a limit on threads or on addresses; that the addresses were
+    /// used up decides it, and then it is a failure for want of them.
+    fn refused_thread(&self, harmless: &mut Vec<Event>) -> Option<Event> {
+        let (_, limit) = self.out_of_addresses(None)?.addresses?;
+        let at = harmless.iter().position(|event| event.has(Sign::ThreadRefused))?;
+        let mut event = harmless.remove(at);
+        event.standing = Standing::Failure;
+        event.harmless_because = None;
+        event.sign(Sign::AddressSpaceLimit);
+        event.facts.note(Fact::Limit, Figure { bytes: limit, half_width: 0, at: Span::GIVEN });
+        Some(event)
     }
+}
+
+/// The failures of a job's output with what was seen. Where the output tells of none and the end may be one, it is one,
+/// with what the output tells besides.
+pub fn attach(document: &Document, incidents: &mut Vec<Incident>, harmless: &mut Vec<Event>, timeline: &Arc<Timeline>) {
+    if timeline.failed() && !incidents.iter().any(|incident| incident.primary) {
+        let event = timeline.event().or_else(|| timeline.refused_thread(harmless));
+        incidents.extend(event.map(|event| {
+            let at = if event.at.is_given() { Span::line(document.line_count) } else { event.at };
+            let context = ContextReader::new(document).at(at, event.rank, None);
+            Incident::alone(event, context)
+        }));
+    }
+    put_to(incidents, timeline);
+}
+
+/// Puts what was seen to failures.
+pub fn put_to(incidents: &mut [Incident], timeline: &Arc<Timeline>) {
     for incident in incidents.iter_mut() {
         incident.observed = Some(Arc::clone(timeline));
         told_from_inside(incident, timeline);
         // Of many records, the one that ended first is the failure that the others followed.
-        incident.clock.get_or_insert((timeline.header.began + timeline.lasted).rem_euclid(A_DAY));
+        incident.clock.get_or_insert(timeline.ended_at().rem_euclid(A_DAY));
         // The launcher or shell said only that it was shot; the kernel's counter says why.
         let event = &mut incident.event;
         if event.has(Sign::KilledWithoutProof) && timeline.kill_is_proved() {
@@ -197,6 +240,13 @@ pub fn attach(incidents: &mut Vec<Incident>, timeline: &Arc<Timeline>) {
                 event.facts.note(Fact::Limit, Figure { bytes: limit, half_width: 0, at: Span::GIVEN });
             }
         }
+    }
+}
+
+impl Incident {
+    /// True where all that is known of a failure is that the job's record breaks off: nothing was printed of it.
+    pub fn is_broken_record(&self) -> bool {
+        self.event.at == Span::GIVEN && self.observed.as_ref().is_some_and(|timeline| timeline.end.is_none())
     }
 }
 
@@ -282,6 +332,8 @@ mod tests {
         assert!(of(0.99, None).may_be_memory() && !of(0.5, None).may_be_memory());
         let well = Some(End { code: Some(0), ..End::default() });
         assert!(!of(0.99, well).may_be_memory(), "it ended well");
+        let running = Timeline { running: true, ..of(0.99, None) };
+        assert!(!running.may_be_memory(), "it has not ended");
         let event = of(0.99, None).event().unwrap();
         assert_eq!(event.resource, Resource::Cgroup);
         assert!(event.has(Sign::KilledWithoutProof), "what ended it is not known");

@@ -1,6 +1,7 @@
 //! What `oomdoc run` saw of a job while it ran: plain data, bounded whatever the job does, and what its curves say.
 
 use super::context::{Measure, Phase, Reading, Series, StepUnit};
+use crate::thin;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -15,6 +16,10 @@ const POINTS_OF_PROCESS: usize = 512;
 const PROCESSES: usize = 256;
 /// Processes stand in a record once a second.
 const WRITTEN_EACH: f64 = 1.1;
+/// Addresses and locked pages are used up from this share of their limit on: the next request finds none.
+const USED_UP: f64 = 0.85;
+/// Processes shot for want of memory that are kept.
+const VICTIMS: usize = 64;
 /// Steps of the output, and shares of time, that are kept with their moments.
 const STEPS: usize = 4096;
 
@@ -36,9 +41,15 @@ pub struct Sample {
     pub host: Option<u64>,
     #[serde(rename = "s", skip_serializing_if = "Option::is_none")]
     pub shm: Option<u64>,
-    /// Page-locked memory of the machine.
+    /// Resident in the job's processes, each counted for itself: what a fork shares counts in both.
+    #[serde(rename = "r", skip_serializing_if = "Option::is_none")]
+    pub resident: Option<u64>,
+    /// Page-locked by the job's processes.
     #[serde(rename = "l", skip_serializing_if = "Option::is_none")]
     pub locked: Option<u64>,
+    /// Moved out to swap of the job's processes.
+    #[serde(rename = "k", skip_serializing_if = "Option::is_none")]
+    pub swapped: Option<u64>,
     /// Shared memory and files in memory (tmpfs), of that control group or of the machine.
     #[serde(rename = "m", skip_serializing_if = "Option::is_none")]
     pub shared: Option<u64>,
@@ -52,9 +63,15 @@ pub struct Sample {
     pub devices: Vec<DeviceSample>,
     #[serde(rename = "p", skip_serializing_if = "Vec::is_empty")]
     pub processes: Vec<ProcessSample>,
+    /// Processes of the job that ended while the kernel counted a kill for want of memory.
+    #[serde(rename = "x", skip_serializing_if = "Vec::is_empty")]
+    pub victims: Vec<Victim>,
     /// Step counter of the output.
     #[serde(rename = "n", skip_serializing_if = "Option::is_none")]
     pub step: Option<f64>,
+    /// Of how many the output counts something that it calls no step, and how far it has come.
+    #[serde(rename = "q", skip_serializing_if = "Option::is_none")]
+    pub count: Option<(f64, f64)>,
     /// What the job printed.
     #[serde(rename = "o", skip_serializing_if = "Option::is_none")]
     pub output: Option<String>,
@@ -94,6 +111,34 @@ pub struct ProcessSample {
     pub worker: bool,
     /// What it alone holds.
     #[serde(rename = "m")]
+    pub own: u64,
+    /// Its rank, by its environment.
+    #[serde(rename = "k", skip_serializing_if = "Option::is_none", default)]
+    pub rank: Option<u32>,
+    #[serde(rename = "t", skip_serializing_if = "no_more_than_one", default)]
+    pub threads: u64,
+    /// Addresses in use, and the limit on them (`ulimit -v`) where there is one.
+    #[serde(rename = "v", skip_serializing_if = "Option::is_none", default)]
+    pub addresses: Option<(u64, u64)>,
+    /// Page-locked bytes, and the limit on them (`ulimit -l`) where one applies and anything is locked.
+    #[serde(rename = "l", skip_serializing_if = "Option::is_none", default)]
+    pub locked: Option<(u64, u64)>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over references")]
+fn no_more_than_one(count: &u64) -> bool {
+    *count <= 1
+}
+
+/// A process that the kernel shot for want of memory.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Victim {
+    pub pid: u32,
+    pub name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rank: Option<u32>,
+    /// What it alone held when it was seen last.
     pub own: u64,
 }
 
@@ -234,10 +279,12 @@ pub enum Quantity {
     Cgroup,
     Host,
     Shm,
+    Resident,
     Locked,
     /// Shared memory and files in memory.
     Shared,
     Swap,
+    Swapped,
     Device(u32),
     Own(u32),
 }
@@ -253,6 +300,8 @@ impl Quantity {
             Quantity::Locked => "locked",
             Quantity::Shared => "shared",
             Quantity::Swap => "swap",
+            Quantity::Swapped => "swapped",
+            Quantity::Resident => "resident",
             Quantity::Device(_) => "gpu",
             Quantity::Own(_) => "gpu-own",
         }
@@ -310,17 +359,7 @@ impl Curve {
         }
         let recent = self.points.split_off(self.points.len() * 3 / 4);
         let older = std::mem::take(&mut self.points);
-        for four in older.chunks(4) {
-            let low = four.iter().min_by_key(|point| point.bytes);
-            let high = four.iter().max_by_key(|point| point.bytes);
-            if let (Some(low), Some(high)) = (low, high) {
-                let (first, second) = if low.at <= high.at { (low, high) } else { (high, low) };
-                self.points.push(*first);
-                if first != second {
-                    self.points.push(*second);
-                }
-            }
-        }
+        self.points.extend(older.chunks(4).flat_map(extremes));
         self.points.extend(recent);
     }
 
@@ -396,6 +435,14 @@ impl Curve {
     }
 }
 
+/// The lowest and the highest of a stretch of readings, in the order of time; one where they are the same.
+pub fn extremes(stretch: &[Point]) -> impl Iterator<Item = Point> + use<> {
+    let low = stretch.iter().min_by_key(|point| point.bytes).copied();
+    let high = stretch.iter().max_by_key(|point| point.bytes).copied().filter(|high| Some(*high) != low);
+    let early = high.filter(|high| low.is_some_and(|low| high.at < low.at));
+    early.into_iter().chain(low).chain(high.filter(|_| early.is_none()))
+}
+
 /// One process of the job.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Process {
@@ -403,6 +450,13 @@ pub struct Process {
     pub parent: u32,
     pub name: String,
     pub worker: bool,
+    pub rank: Option<u32>,
+    /// The most threads it had.
+    pub threads: u64,
+    /// The most addresses it used, and the limit on them, where there was one.
+    pub addresses: Option<(u64, u64)>,
+    /// The same of page-locked memory.
+    pub locked: Option<(u64, u64)>,
     pub curve: Curve,
 }
 
@@ -420,11 +474,7 @@ pub struct Neighbour {
 fn push_thinned(values: &mut Vec<(f64, f64)>, value: (f64, f64)) {
     values.push(value);
     if values.len() > STEPS {
-        let mut i = 0;
-        values.retain(|_| {
-            i += 1;
-            i % 2 == 0
-        });
+        thin::halve(values);
     }
 }
 
@@ -437,19 +487,35 @@ pub struct Timeline {
     pub neighbours: Vec<Neighbour>,
     /// Moments and counters of the steps that the output told.
     pub steps: Vec<(f64, f64)>,
+    /// The last count of something that the output calls no step: how far, and of how many.
+    pub count: Option<(f64, f64)>,
     /// Moments and shares of the time before them in which everything waited for memory.
     pub stalls: Vec<(f64, f64)>,
+    /// Processes that the kernel shot for want of memory, and when that was seen.
+    pub victims: Vec<(f64, Victim)>,
     /// What PyTorch told from inside, where it was asked.
     pub inside: Vec<InsideProcess>,
     /// Seconds until the last sample.
     pub lasted: f64,
-    /// `None` where the record breaks off: oomdoc itself was killed, or the machine died.
+    /// `None` where the record breaks off: oomdoc itself was killed, or the machine died, or the job still runs.
     pub end: Option<End>,
+    /// The job runs on this machine at this moment.
+    pub running: bool,
 }
 
 impl Timeline {
     pub fn new(header: Header) -> Timeline {
         Timeline { header, ..Timeline::default() }
+    }
+
+    /// Seconds since 1970 of its end, or of what was seen last.
+    pub fn ended_at(&self) -> f64 {
+        self.header.began + self.lasted
+    }
+
+    /// True where the job did not end well, or nobody saw how it ended.
+    pub fn failed(&self) -> bool {
+        !self.running && self.end.is_none_or(|end| end.failed())
     }
 
     pub fn add(&mut self, sample: &Sample) {
@@ -464,7 +530,9 @@ impl Timeline {
         note(Quantity::Cgroup, sample.cgroup);
         note(Quantity::Host, sample.host);
         note(Quantity::Shm, sample.shm);
+        note(Quantity::Resident, sample.resident);
         note(Quantity::Locked, sample.locked);
+        note(Quantity::Swapped, sample.swapped);
         note(Quantity::Shared, sample.shared);
         note(Quantity::Swap, sample.swap);
         for device in &sample.devices {
@@ -484,10 +552,13 @@ impl Timeline {
                 pid: process.pid,
                 parent: process.parent,
                 name: process.name.clone(),
-                worker: process.worker,
-                curve: Curve::default(),
+                ..Process::default()
             });
             known.worker = process.worker;
+            known.rank = process.rank.or(known.rank);
+            known.threads = known.threads.max(process.threads);
+            known.addresses = known.addresses.max(process.addresses);
+            known.locked = known.locked.max(process.locked);
             if known.name != process.name {
                 known.name.clone_from(&process.name);
             }
@@ -496,9 +567,12 @@ impl Timeline {
         if let Some(step) = sample.step {
             push_thinned(&mut self.steps, (at, step));
         }
+        self.count = sample.count.or(self.count);
         if let Some(stalled) = sample.stalled {
             push_thinned(&mut self.stalls, (at, stalled));
         }
+        let room = VICTIMS.saturating_sub(self.victims.len());
+        self.victims.extend(sample.victims.iter().take(room).map(|victim| (at, victim.clone())));
         if !sample.inside.is_empty() {
             self.inside.clone_from(&sample.inside);
         }
@@ -538,8 +612,8 @@ impl Timeline {
             Quantity::Host => self.header.ram,
             Quantity::Job => self.header.cgroup_limit.or(self.header.ram),
             Quantity::Shm => self.header.shm_size,
-            Quantity::Locked | Quantity::Shared => None,
-            Quantity::Swap => self.header.swap_size.filter(|size| *size > 0),
+            Quantity::Resident | Quantity::Locked | Quantity::Shared => None,
+            Quantity::Swap | Quantity::Swapped => self.header.swap_size.filter(|size| *size > 0),
             Quantity::Device(index) | Quantity::Own(index) => {
                 self.header.devices.iter().find(|(other, _)| *other == index).map(|(_, bytes)| *bytes)
             }
@@ -614,11 +688,38 @@ impl Timeline {
 
     /// True for one of several processes that one parent started with the same program: ranks, parallel jobs.
     fn has_twins(&self, process: &Process) -> bool {
-        self.processes.contains_key(&process.parent)
-            && self
-                .processes
-                .values()
-                .any(|other| other.pid != process.pid && (other.parent, &other.name) == (process.parent, &process.name))
+        self.processes.contains_key(&process.parent) && self.like(process.pid).next().is_some()
+    }
+
+    /// The curves of those that one parent started with the same program as this process.
+    pub fn like(&self, pid: u32) -> impl Iterator<Item = &Curve> {
+        let process = self.processes.get(&pid);
+        let kind = process.map(|process| (process.parent, &process.name));
+        self.processes
+            .values()
+            .filter(move |other| other.pid != pid && Some((other.parent, &other.name)) == kind)
+            .map(|other| &other.curve)
+    }
+
+    /// The process that came nearest to its limit on addresses (`ulimit -v`), where what it asked for last, or a little
+    /// more, could not be had below it.
+    pub fn out_of_addresses(&self, requested: Option<u64>) -> Option<&Process> {
+        let limited = self.processes.values().filter_map(|process| Some((process, process.addresses?)));
+        let (process, (used, limit)) = limited.max_by(|(_, a), (_, b)| {
+            let share = |(used, limit): &(u64, u64)| *used as f64 / (*limit).max(1) as f64;
+            share(a).total_cmp(&share(b))
+        })?;
+        let beyond = requested.is_some_and(|requested| {
+            // What no machine has is not the limit's doing.
+            requested <= self.header.ram.unwrap_or(u64::MAX) && used.saturating_add(requested) > limit
+        });
+        (beyond || used as f64 >= USED_UP * limit as f64).then_some(process)
+    }
+
+    /// A process that came to its limit on page-locked memory (`ulimit -l`).
+    pub fn out_of_locked_memory(&self) -> Option<&Process> {
+        let at_limit = |(locked, limit): (u64, u64)| locked as f64 >= USED_UP * limit as f64;
+        self.processes.values().find(|process| process.locked.is_some_and(at_limit))
     }
 
     /// The process that held most at any time.
@@ -644,6 +745,17 @@ mod tests {
         let mut curve = Curve::default();
         points.into_iter().for_each(|(at, mib)| curve.push(Point { at, bytes: mib << 20 }, POINTS));
         curve
+    }
+
+    /// The newest step went with every thinning: a job seemed to have stood still before it ended.
+    #[test]
+    fn the_newest_step_is_kept_when_there_are_too_many() {
+        let mut timeline = Timeline::default();
+        (0..=STEPS).for_each(|step| {
+            timeline.add(&Sample { at: step as f64, step: Some(step as f64), ..Sample::default() });
+        });
+        assert_eq!(timeline.steps.len(), STEPS / 2 + 1);
+        assert_eq!(timeline.steps.last().map(|(_, step)| *step), Some(STEPS as f64));
     }
 
     #[test]

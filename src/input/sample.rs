@@ -6,6 +6,7 @@ use super::lines::{self, Draft, LONGEST_LINE};
 use super::scan::Literals;
 use super::source::Opened;
 use super::{Document, Repair};
+use crate::thin;
 use std::collections::VecDeque;
 use std::io::{self, Read};
 use std::ops::ControlFlow;
@@ -379,11 +380,7 @@ impl<'l> Keeper<'l> {
                 self.samples.push(Part { start: self.base + at as u64, number: 0, bytes: Vec::new() });
             }
             if self.samples.len() > MOST_SAMPLES {
-                let mut odd = false;
-                self.samples.retain(|_| {
-                    odd = !odd;
-                    odd
-                });
+                thin::halve(&mut self.samples);
                 self.stride *= 2;
                 self.sampled = self.stride * self.samples.len() as u64;
             }

@@ -50,6 +50,11 @@ closed_set! {
         Large = "large",
         /// Negative numbers of every type: the other extreme.
         Negative = "negative",
+        /// Larger than any loss or count: what is compared with a large number is so too.
+        Huge = "huge",
+        /// Now zero, now one, without a rule: what goes on as long as values keep their sign or order stops, and what
+        /// waits for the same several times goes on.
+        Mixed = "mixed",
     }
 }
 
@@ -301,9 +306,12 @@ impl PrivateFolder {
         let mut builder = tempfile::Builder::new();
         system::for_owner_only(builder.prefix(PREFIX));
         let folder = builder.tempdir_in(base)?;
-        let owner = fs::File::create(folder.path().join(OWNER))?;
+        // Named when it is locked: whoever sweeps meanwhile would take it for one that was left behind.
+        let unnamed = folder.path().join("unlocked");
+        let owner = fs::File::create(&unnamed)?;
         // Without locks, as on some network file systems, nobody sweeps.
         let _ = owner.try_lock();
+        fs::rename(&unnamed, folder.path().join(OWNER))?;
         Ok(PrivateFolder { path: folder.keep().canonicalize()?, _owner: owner })
     }
 
@@ -458,7 +466,6 @@ fn write_programs(folder: &Path, program: &Path) -> io::Result<()> {
     system::set_mode(&path, 0o755)
 }
 
-/// A path list with one more folder in front.
 /// A list of folders with one more in front.
 pub(crate) fn before(folder: &Path, list: Option<OsString>) -> OsString {
     let mut result = folder.as_os_str().to_owned();

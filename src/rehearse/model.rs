@@ -30,6 +30,7 @@ closed_set! {
         TokenClassification = "token-classification",
         QuestionAnswering = "question-answering",
         ImageClassification = "image-classification",
+        SemanticSegmentation = "semantic-segmentation",
         AudioClassification = "audio-classification",
         SpeechSeq2Seq = "speech-seq2seq",
         Contrastive = "contrastive",
@@ -199,8 +200,14 @@ impl Problem {
             ),
             "unreadable" => text!(en: "{name} is no JSON{why}", zh: "{name} 不是 JSON{why}"),
             "no-type" => text!(
-                en: "{name} names no model_type: it is no configuration of transformers",
-                zh: "{name} 中没有 model_type：不是 transformers 的模型配置"
+                en: "{name} names no model_type: it is no configuration of transformers, and neither one of timm \
+                     (architecture) nor of diffusers (_class_name)",
+                zh: "{name} 中没有 model_type：不是 transformers 的模型配置，也不是 timm（architecture）或 \
+                     diffusers（_class_name）的配置"
+            ),
+            "library-option" => text!(
+                en: "{name} is for models of transformers, not of {detail}",
+                zh: "{name} 只用于 transformers 的模型，不用于 {detail} 的模型"
             ),
             "type" => text!(
                 en: "transformers {detail} knows no model of the type {name}",
@@ -317,7 +324,10 @@ mod tests {
             assert!(program.contains(&format!("    \"{task}\": \"AutoModel")), "{task}");
         }
         assert!(program.contains(&format!("PROBLEM = {PROBLEM}\n")));
-        let kinds = program.split("Problem(\"").skip(1).filter_map(|rest| rest.split('"').next());
+        // Those of other libraries raise what they are handed: `problem`.
+        let texts = files.iter().filter(|(name, _)| name.ends_with("/model.py") || name.ends_with("/families.py"));
+        let kinds =
+            texts.flat_map(|(_, text)| text.split("roblem(\"").skip(1).filter_map(|rest| rest.split('"').next()));
         for kind in kinds {
             let problem = Problem { problem: kind.into(), name: "x".into(), detail: "y".into() };
             assert!(!problem.text().en.starts_with(&format!("{kind}: ")), "{kind} has no words");

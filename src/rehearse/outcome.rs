@@ -367,7 +367,7 @@ impl Take {
         match &self.end {
             End::Failed(why) => out.push(why.clone()),
             End::TimeUp => {
-                let (steps, counted) = (self.steps, counted(self.steps, "step"));
+                let (steps, counted) = (self.steps, counted(self.steps, "step", "steps"));
                 out.push(text!(
                     en: "the time was up after {counted}, before the peak was complete",
                     zh: "时间用尽时只完成 {steps} 步，峰值尚不完整"
@@ -437,7 +437,7 @@ fn end(seen: &Seen<'_>, done: u64, steps: u32, notes: &mut Vec<Text>) -> End {
             zh: "程序曾 {count} 次显存不足，均捕获错误后继续运行{zh}；所列为此后的用量"
         ));
     }
-    let steps = counted(done, "step");
+    let steps = counted(done, "step", "steps");
     let error = processes.iter().find_map(|process| process.error.as_ref());
     if let Some(error) = error.filter(|_| processes.iter().any(|process| process.ended == Some(Ended::Error))) {
         let (kind, message) = (&error.kind, first_line(&error.message));
@@ -581,6 +581,10 @@ fn trap_text(kind: &str) -> Text {
             "the gradient scaler sees no overflow and skips no step",
             "梯度缩放器不会遇到溢出，也不会跳过更新",
         ),
+        "scale-read" => Text::new(
+            "the program asks for the scale of the gradients, which no overflow lowers here",
+            "程序查询了梯度缩放因子，而这里没有溢出使它降低",
+        ),
         "zero-rows" => Text::new(
             "an operation whose result size depends on values gave 0 rows: what follows needs more on a real GPU",
             "结果大小取决于数值的运算得到 0 行：真实 GPU 上后续占用更多",
@@ -624,6 +628,8 @@ pub enum Assumed {
     Other { values: Values, reserved: Option<u64>, places: Vec<String> },
     /// Where selections keep everything, the answer is another one than where they keep nothing: bytes needed then.
     Selections { needed: u64 },
+    /// With zeros it ended so, and with these values it goes on: the figures are those of the run that did.
+    Instead { of: End, values: Values },
 }
 
 impl Assumed {
@@ -637,10 +643,13 @@ impl Assumed {
                     zh: "若可选的行全部被选中，最多需要 {needed}"
                 ));
             }
+            Assumed::Instead { of, values } => return Some(instead(of, *values)),
             Assumed::Other { values, reserved, places } => (values, reserved, places),
         };
         let (en, zh) = match values {
             Values::Negative => ("negative", "为负"),
+            Values::Huge => ("huge", "极大"),
+            Values::Mixed => ("mixed", "不一"),
             _ => ("large", "较大"),
         };
         let named = places.iter().take(PLACES).map(|place| short_place(place)).collect::<Vec<_>>().join(", ");
@@ -661,6 +670,26 @@ impl Assumed {
             ),
         })
     }
+}
+
+/// How the program ended with zeros in place of the values that it read, where it goes on with other ones.
+fn instead(of: &End, values: Values) -> Text {
+    let ended = match of {
+        End::Failed(why) => why.clone(),
+        _ => Text::new("it runs out of memory", "显存不足"),
+    };
+    let (en, zh) = match values {
+        Values::Ones => ("ones", "为 1"),
+        _ => ("large ones", "较大"),
+    };
+    Text::new(
+        format!(
+            "with zeros in place of the values that it reads from the GPU, which computed none, {}; the figures are \
+             those with {en}",
+            ended.en
+        ),
+        format!("程序从 GPU 读取数值，而这里没有计算：数值为零时，{}；所列为数值{zh}时的用量", ended.zh),
+    )
 }
 
 /// All takes of one batch, and what follows from them.

@@ -5,9 +5,10 @@ use super::layout::{NO_BREAK, Run, Screen, Tone, columns, pad, run, shorten};
 use super::table::{Column, Table};
 use super::{Diagnosis, Explanation, InputSummary, SnapshotSummary, Style, surroundings, wording};
 use crate::account::{Holder, Ledger};
-use crate::cause::Finding;
 use crate::cause::conclusion::{Conclusion, SURE_ENOUGH, candidates};
+use crate::cause::{CauseId, Finding};
 use crate::dialect::{Event, Fact, Resource, Sign};
+use crate::domain::Number;
 use crate::evidence::Evidence;
 use crate::fix::{Class, Frees, Numerics, Ranked};
 use crate::incident::Incident;
@@ -680,8 +681,13 @@ impl Page {
             finding.confidence >= most || near(if most >= SURE_ENOUGH { most } else { 0.0 }, finding.confidence)
         };
         let shown = diagnosis.findings.iter().filter(|f| candidates.contains(&f.cause.id)).filter(worth);
-        // Of one that is all but settled the first lines say it.
-        if most < SURE_ENOUGH && shown.clone().all(|finding| finding.supporting().is_empty()) && detail.evidence > 0 {
+        // Of one that is all but settled the first lines say it; and what the account cannot explain, it shows.
+        let unexplained = diagnosis.incident.ledger.amount(Holder::Unexplained).is_some();
+        if !unexplained
+            && most < SURE_ENOUGH
+            && shown.clone().all(|finding| finding.supporting().is_empty())
+            && detail.evidence > 0
+        {
             let rests = wording::rests_on_frequency();
             self.screen.whole(&[], 2, &[run(Tone::Plain, self.say(&rests))], detail.evidence_lines);
         }
@@ -1028,7 +1034,8 @@ impl Page {
         );
         self.heading(&head);
         self.harmless(explanation, most);
-        if explanation.harmless.is_empty() {
+        let ended_well = !explanation.watched.is_empty() && explanation.watched.iter().all(|(_, job)| !job.failed());
+        if explanation.harmless.is_empty() && !ended_well {
             let hint = Text::new(
                 "If the job did die of memory, the message may be elsewhere: standard error (2>&1), another rank's \
                  log, the kernel's log (dmesg) or the scheduler's (sacct, kubectl describe pod).",
@@ -1340,6 +1347,13 @@ pub fn verdict(diagnosis: &Diagnosis) -> Text {
             ),
         );
     }
+    if diagnosis.incident.is_broken_record() {
+        return Text::new(
+            "The record of the job breaks off while memory was nearly full; how the job ended, if it did, was not \
+             seen.",
+            "作业的记录在内存接近用尽时中断；作业是否结束、如何结束，都没有观察到。",
+        );
+    }
     if event.has(Sign::KilledWithoutProof) {
         return killed(diagnosis);
     }
@@ -1347,10 +1361,18 @@ pub fn verdict(diagnosis: &Diagnosis) -> Text {
     let never = wording::never_fits(&diagnosis.incident).unwrap_or_default();
     // A limit or a largest buffer refused it: the device may have room.
     let of_device = event.resource == Resource::Gpu;
+    let by_limit = diagnosis.findings.first().is_some_and(|f| f.proved && f.cause.id == CauseId::FrameworkLimit);
     let refused = of_device
-        && event.facts.get(Fact::Capacity).is_none()
-        && (event.has(Sign::RefusedByLimit) || event.has(Sign::BufferSizeLimit));
-    let place = match ran_out {
+        && (by_limit
+            || event.facts.get(Fact::Capacity).is_none()
+                && (event.has(Sign::RefusedByLimit) || event.has(Sign::BufferSizeLimit)));
+    // Whoever watches memory and kills well below its size leaves some of it free.
+    let watched = event.facts.number(Number::Threshold).filter(|at| event.resource == Resource::Host && *at < WATCHED);
+    let threshold = watched.map(|at| {
+        let at = (at * 100.0).round();
+        text!(en: "A memory monitor's threshold of {at} %", zh: "内存监控的阈值 {at} %")
+    });
+    let place = threshold.unwrap_or_else(|| match ran_out {
         true if refused => match event.facts.device.value() {
             Some(n) => text!(en: "A request for memory of GPU {n}", zh: "GPU {n} 的显存申请"),
             None => text!(en: "A request for GPU memory", zh: "GPU 显存申请"),
@@ -1360,7 +1382,7 @@ pub fn verdict(diagnosis: &Diagnosis) -> Text {
             text!(en: "A request for page-locked host memory", zh: "锁页主机内存申请")
         }
         false => text!(en: "A request for host memory", zh: "主机内存申请"),
-    };
+    });
     let mut en: Vec<String> = Vec::new();
     let mut zh: Vec<String> = Vec::new();
     let mut part = |text: Text| {
@@ -1414,6 +1436,7 @@ pub fn verdict(diagnosis: &Diagnosis) -> Text {
         }
         Resource::Gpu if refused => Text::new("was refused", "被拒绝"),
         Resource::Gpu => Text::new("ran out of memory", "不足"),
+        Resource::Host if watched.is_some() => Text::new("was reached", "已达到"),
         Resource::Host if ran_out => Text::new("ran out", "不足"),
         Resource::Host => Text::new("was refused", "被拒绝"),
         Resource::CudaSharedMemory => Text::new("is too small", "不足"),
@@ -1480,6 +1503,9 @@ fn beside_the_request(event: &Event, line: u64) -> bool {
         .is_some_and(|asked| asked.at.first <= line + NEAR && asked.at.last < event.at.first)
 }
 
+/// A monitor that kills below this share of the machine's memory does so before it is short.
+const WATCHED: f64 = 0.9;
+
 /// True where it is told that the machine's memory was short: by the kernel or whoever killed, by a reading of what was
 /// free, or in so many words. A limit, a ceiling of the address space and a request beyond reason are refused as well,
 /// with memory to spare.
@@ -1526,13 +1552,18 @@ fn killed(diagnosis: &Diagnosis) -> Text {
     let phase_zh = if phase.is_empty() { String::new() } else { format!("（{}）", phase.zh) };
     let held = event.facts.get(Fact::AnonRss).map(|figure| Bytes(figure.bytes));
     let held = held.map(|held| text!(en: ", holding {held}", zh: "，当时占用 {held}")).unwrap_or_default();
+    // A pool of Python's processes tells no signal: a worker that crashed reads the same.
+    let how = match event.has(Sign::PoolWorkerKilled) {
+        true => text!(en: "ended abruptly", zh: "意外终止"),
+        false => text!(en: "was killed (SIGKILL)", zh: "被杀死（SIGKILL）"),
+    };
     let place = match diagnosis.incident.observed.is_some() {
         true => text!(en: "nothing that was seen", zh: "所观察到的内容均不能"),
         false => text!(en: "nothing in the log", zh: "日志中没有任何内容"),
     };
     Text::new(
-        format!("{en} was killed (SIGKILL){phase_en}{}; {} proves that memory ran out.", held.en, place.en),
-        format!("{zh}{space}被杀死（SIGKILL）{phase_zh}{}；{}证明内存耗尽。", held.zh, place.zh),
+        format!("{en} {}{phase_en}{}; {} proves that memory ran out.", how.en, held.en, place.en),
+        format!("{zh}{space}{}{phase_zh}{}；{}证明内存耗尽。", how.zh, held.zh, place.zh),
     )
 }
 

@@ -10,7 +10,7 @@ use super::layout::{Run, Screen, Tone, columns, run};
 use crate::incident::Timeline;
 use crate::incident::timeline::{Curve, Quantity};
 use crate::text;
-use crate::text::{Lang, Text};
+use crate::text::{Lang, Text, counted};
 use crate::units::{Bytes, percent};
 use std::sync::Arc;
 
@@ -22,15 +22,16 @@ type Watched = (String, Arc<Timeline>);
 
 /// Records of jobs that failed, the one that fell first in front.
 fn fallen(watched: &[Watched]) -> Vec<&Watched> {
-    let failed = |timeline: &Timeline| timeline.end.is_none_or(|end| end.failed());
-    let mut fallen: Vec<&Watched> = watched.iter().filter(|(_, timeline)| failed(timeline)).collect();
-    fallen.sort_by(|(_, a), (_, b)| moment(a).total_cmp(&moment(b)));
+    let mut fallen: Vec<&Watched> = watched.iter().filter(|(_, timeline)| timeline.failed()).collect();
+    fallen.sort_by(|(_, a), (_, b)| a.ended_at().total_cmp(&b.ended_at()));
     fallen
 }
 
-/// Seconds since 1970 of its end.
-fn moment(timeline: &Timeline) -> f64 {
-    timeline.header.began + timeline.lasted
+/// All records: behind those that failed the others.
+fn fallen_first(watched: &[Watched]) -> Vec<&Watched> {
+    let mut all = fallen(watched);
+    all.extend(watched.iter().filter(|(_, timeline)| !timeline.failed()));
+    all
 }
 
 /// The curve that came nearest to its bound, or, where nothing is bounded, the job's own.
@@ -57,16 +58,19 @@ fn name(quantity: Quantity) -> Text {
         Quantity::Shm => text!(en: "/dev/shm", zh: "/dev/shm"),
         Quantity::Locked => text!(en: "page-locked memory", zh: "锁页内存"),
         Quantity::Shared => text!(en: "shared memory and files in memory", zh: "共享内存与内存中的文件"),
-        Quantity::Swap => text!(en: "swap", zh: "交换空间"),
+        Quantity::Swap => text!(en: "swap of the machine", zh: "整机交换空间"),
+        Quantity::Swapped => text!(en: "the job's memory in swap", zh: "作业在交换空间中的内存"),
+        Quantity::Resident => text!(en: "resident, each process for itself", zh: "各进程常驻内存之和"),
         Quantity::Device(index) => text!(en: "memory of GPU {index}", zh: "GPU {index} 显存"),
         Quantity::Own(index) => text!(en: "the job's memory on GPU {index}", zh: "作业在 GPU {index} 上的显存"),
     }
 }
 
-/// The plot of the record that fell first, and of several who fell when; empty where nothing was watched.
+/// The plot of the record that fell first, and of several who fell when; where none did, what each came to. Empty where
+/// nothing was watched.
 pub fn terminal(watched: &[Watched], style: Style) -> String {
     let fallen = fallen(watched);
-    let Some((_, timeline)) = fallen.first() else { return String::new() };
+    let Some((_, timeline)) = fallen.first() else { return well(watched, style) };
     let mut screen = Screen::of(style);
     if watched.len() > 1 {
         ranks(&mut screen, watched, &fallen, style.lang);
@@ -81,7 +85,92 @@ pub fn terminal(watched: &[Watched], style: Style) -> String {
             rows.iter().for_each(|row| screen.line(row));
         }
     }
+    for (at, victim) in timeline.victims.iter().take(LISTED) {
+        let (pid, name, own) = (victim.pid, &victim.name, Bytes(victim.own));
+        let rank = victim.rank.map(|rank| format!(", rank {rank}")).unwrap_or_default();
+        let line = text!(
+            en: "shot after {at:.1} s: process {pid} ({name}{rank}), which held {own} alone",
+            zh: "{at:.1} s 后被杀：进程 {pid}（{name}{rank}），独占 {own}"
+        );
+        screen.paragraph(&[], 2, &[run(Tone::Plain, line.in_lang(style.lang))]);
+    }
     format!("\n{}", screen.render())
+}
+
+/// Records of jobs that ended well: the fullest first, each with its peak and what was left.
+fn well(watched: &[Watched], style: Style) -> String {
+    let mut order: Vec<&Watched> = watched.iter().collect();
+    order.sort_by(|(_, a), (_, b)| fullest(b).unwrap_or(0.0).total_cmp(&fullest(a).unwrap_or(0.0)));
+    let mut screen = Screen::of(style);
+    for (source, timeline) in order.iter().take(LISTED) {
+        let (who, told) = (who(source, timeline), peaks(timeline));
+        if !told.is_empty() {
+            let who = format!("{}: ", who.in_lang(style.lang));
+            screen.paragraph(&[], 2, &[run(Tone::Strong, who), run(Tone::Plain, told.in_lang(style.lang))]);
+        }
+    }
+    if order.len() > LISTED {
+        let (more, all) = (order.len() - LISTED, order.len());
+        let line = text!(
+            en: "{more} more of {all} records stayed further from what bounds them",
+            zh: "共 {all} 份记录，其余 {more} 份离上限更远"
+        );
+        screen.line(&[run(Tone::Faint, line.in_lang(style.lang))]);
+    }
+    let told = screen.render();
+    if told.is_empty() { told } else { format!("\n{told}") }
+}
+
+/// `the job's peak 3.1 GiB · machine 5 GiB of 23.5 GiB (21 %), 18.5 GiB of headroom · GPU 0 …`; empty where nothing was
+/// seen.
+pub fn peaks(timeline: &Timeline) -> Text {
+    let mut parts: Vec<Text> = Vec::new();
+    if let Some(peak) = timeline.curve(Quantity::Job).and_then(|curve| curve.peak()) {
+        let used = Bytes(peak.bytes);
+        parts.push(text!(en: "the job's peak {used}", zh: "作业峰值 {used}"));
+    }
+    let bounded = [Quantity::Cgroup, Quantity::Host].into_iter().filter(|quantity| timeline.limit(*quantity).is_some());
+    let devices = timeline.header.devices.iter().map(|(index, _)| Quantity::Device(*index));
+    for quantity in bounded.take(1).chain(devices) {
+        let (Some(limit), Some(peak)) = (timeline.limit(quantity), timeline.curve(quantity).and_then(|c| c.peak()))
+        else {
+            continue;
+        };
+        let (used, all, left) = (Bytes(peak.bytes), Bytes(limit), Bytes(limit.saturating_sub(peak.bytes)));
+        let share = percent(peak.bytes as f64 / limit.max(1) as f64);
+        parts.push(match quantity {
+            Quantity::Device(index) => text!(
+                en: "GPU {index} {used} of {all} ({share}), {left} of headroom",
+                zh: "GPU {index} {all} 中 {used}（{share}），余量 {left}"
+            ),
+            Quantity::Cgroup => text!(
+                en: "control group {used} of {all} ({share}), {left} of headroom",
+                zh: "控制组 {all} 中 {used}（{share}），余量 {left}"
+            ),
+            _ => text!(
+                en: "machine {used} of {all} ({share}), {left} of headroom",
+                zh: "整机 {all} 中 {used}（{share}），余量 {left}"
+            ),
+        });
+    }
+    if let Some(process) = timeline.inside.iter().max_by_key(|process| process.peak).filter(|process| process.peak > 0)
+    {
+        let (peak, step, steps) = (Bytes(process.peak), process.peak_step, process.steps);
+        parts.push(text!(
+            en: "allocated by PyTorch {peak} at most (step {step} of {steps})",
+            zh: "PyTorch 最多分配 {peak}（{steps} 步中的第 {step} 步）"
+        ));
+    }
+    let survived = timeline.snapshots().count();
+    if let Some(first) = timeline.snapshots().next() {
+        let snapshots = counted(survived as u64, "memory snapshot", "memory snapshots");
+        parts.push(text!(
+            en: "{snapshots} of errors that it survived, such as {first}",
+            zh: "{survived} 个显存快照（作业挺过去的报错），例如 {first}"
+        ));
+    }
+    let joined = |lang| parts.iter().map(|part: &Text| part.in_lang(lang)).collect::<Vec<_>>().join(" · ");
+    Text::new(joined(Lang::En), joined(Lang::Zh))
 }
 
 /// `rank 17 on node03`.
@@ -103,10 +192,10 @@ fn ranks(screen: &mut Screen, watched: &[Watched], fallen: &[&Watched], lang: La
         zh: "{all} 份记录，其中 {count} 份的作业失败；峰值为各自上限的 {low} 至 {high}"
     );
     screen.line(&[run(Tone::Strong, head.in_lang(lang))]);
-    let first = fallen.first().map_or(0.0, |(_, timeline)| moment(timeline));
+    let first = fallen.first().map_or(0.0, |(_, timeline)| timeline.ended_at());
     for (i, (source, timeline)) in fallen.iter().take(LISTED).enumerate() {
         let who = who(source, timeline);
-        let later = moment(timeline) - first;
+        let later = timeline.ended_at() - first;
         let after = timeline.lasted;
         let peak = fullest(timeline).map(percent).unwrap_or_default();
         let (en, zh) = (&who.en, &who.zh);
@@ -122,7 +211,7 @@ fn ranks(screen: &mut Screen, watched: &[Watched], fallen: &[&Watched], lang: La
     }
     if fallen.len() > LISTED {
         let more = fallen.len() - LISTED;
-        let last = fallen.last().map_or(0.0, |(_, timeline)| moment(timeline) - first);
+        let last = fallen.last().map_or(0.0, |(_, timeline)| timeline.ended_at() - first);
         let line = text!(en: "{more} more within {last:.1} s", zh: "另有 {more} 个在 {last:.1} s 内失败");
         screen.line(&[run(Tone::Faint, format!("  {}", line.in_lang(lang)))]);
     }

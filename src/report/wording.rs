@@ -257,6 +257,9 @@ pub fn holder_meaning(holder: Holder) -> Text {
 pub fn place(resource: Resource, device: Option<u32>, accelerator: Accelerator) -> Text {
     let text = on_a_gpu(resource, device);
     match accelerator {
+        Accelerator::Tpu if resource == Resource::CudaSharedMemory => {
+            Text::new("The TPU's vector memory (VMEM)", "TPU 的向量内存（VMEM）")
+        }
         Accelerator::Tpu | Accelerator::Npu => {
             let name = accelerator.id().to_ascii_uppercase();
             Text::new(text.en.replace("GPU", &name), text.zh.replace("GPU", &name))

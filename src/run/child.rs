@@ -20,6 +20,9 @@ pub const NAME: &str = "run-child";
 /// The kernel's number for a file that it cannot execute; shells then run it as a script.
 const NO_EXECUTABLE: i32 = 8;
 
+/// As far as one can stand back without being exempt, which would leave nobody where only oomdoc is left.
+const LAST_TO_BE_SHOT: &str = "-999";
+
 /// What to run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Job {
@@ -84,6 +87,7 @@ pub fn supervise(job: &Job, tape: &Arc<Mutex<Tape>>, started: impl FnOnce(Pid)) 
             return Err(NotStarted::of(error));
         }
     };
+    stand_back();
     started(pid);
     let alive = Arc::new(Mutex::new(Some(pid)));
     let forwarder = Forwarder { job: Arc::clone(&alive), sentinel: sentinel.clone(), mirrors };
@@ -118,6 +122,13 @@ pub fn supervise(job: &Job, tape: &Arc<Mutex<Tape>>, started: impl FnOnce(Pid)) 
     }
     let refused = ends.iter().find_map(|end| if let End::Refused(error) = end { Some(*error) } else { None });
     Ok(Ended { how, refused: refused.map(Into::into) })
+}
+
+/// Where the kernel must shoot something of the job's group, it takes the largest; of a job whose memory is all in files
+/// that is oomdoc, whose place is to tell about it. The job, started before, keeps its own standing. Without the right
+/// to do so nothing changes.
+fn stand_back() {
+    let _ = std::fs::write("/proc/self/oom_score_adj", LAST_TO_BE_SHOT);
 }
 
 fn spawn(job: &Job, stdout: OwnedFd, stderr: OwnedFd) -> std::io::Result<Pid> {

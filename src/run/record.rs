@@ -178,6 +178,10 @@ fn kept(timeline: &Timeline) -> Vec<Sample> {
                 name: process.name.clone(),
                 worker: process.worker,
                 own: point.bytes,
+                rank: process.rank,
+                threads: process.threads,
+                addresses: process.addresses,
+                locked: process.locked,
             }],
             ..Sample::default()
         }));
@@ -186,6 +190,9 @@ fn kept(timeline: &Timeline) -> Vec<Sample> {
     samples.extend(steps);
     let stalls = timeline.stalls.iter();
     samples.extend(stalls.map(|(at, share)| Sample { at: *at, stalled: Some(*share), ..Sample::default() }));
+    let victims = timeline.victims.iter();
+    samples.extend(victims.map(|(at, victim)| Sample { at: *at, victims: vec![victim.clone()], ..Sample::default() }));
+    samples.extend(timeline.count.map(|count| Sample { at: timeline.lasted, count: Some(count), ..Sample::default() }));
     if !timeline.inside.is_empty() {
         samples.push(Sample { at: timeline.lasted, inside: timeline.inside.clone(), ..Sample::default() });
     }
@@ -201,9 +208,11 @@ fn sample_of(timeline: &Timeline, quantity: Quantity, point: Point) -> Sample {
         Quantity::Cgroup => sample.cgroup = bytes,
         Quantity::Host => sample.host = bytes,
         Quantity::Shm => sample.shm = bytes,
+        Quantity::Resident => sample.resident = bytes,
         Quantity::Locked => sample.locked = bytes,
         Quantity::Shared => sample.shared = bytes,
         Quantity::Swap => sample.swap = bytes,
+        Quantity::Swapped => sample.swapped = bytes,
         Quantity::Device(index) => {
             let own = timeline.curve(Quantity::Own(index)).and_then(|own| own.at(point.at)).map(|own| own.bytes);
             sample.devices = vec![DeviceSample { index, used: point.bytes, own, others: Vec::new() }];

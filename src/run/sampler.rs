@@ -9,7 +9,7 @@ use crate::host::cgroup::{Group, Groups};
 use crate::host::processes::numbers_are_the_hosts;
 use crate::host::{Root, meminfo, shm};
 use crate::incident::context::progress_of_line;
-use crate::incident::timeline::{DeviceSample, End, Header, Quantity, SCHEMA, Sample, Timeline};
+use crate::incident::timeline::{DeviceSample, End, Header, Quantity, SCHEMA, Sample, Timeline, Victim};
 use crate::text;
 use crate::text::{Lang, Text};
 use crate::units::{Bytes, percent};
@@ -149,6 +149,8 @@ struct Looking {
     group: Option<(Group, u8)>,
     /// Groups with their kills at the start, and those of the machine.
     kills: (Vec<(Group, u8, u64)>, Option<u64>),
+    /// Kills of the innermost group whose victim is known, or was none of the job.
+    accounted: u64,
     devices: Arc<Mutex<Devices>>,
     /// True where the driver's process numbers are those of `/proc`.
     numbered_alike: bool,
@@ -184,6 +186,7 @@ impl Looking {
             orders,
             group,
             kills,
+            accounted: 0,
             devices: Arc::default(),
             numbered_alike: numbers_are_the_hosts(&root),
             watching: Arc::new(AtomicBool::new(true)),
@@ -229,10 +232,16 @@ impl Looking {
     fn look(&mut self, whole: bool) {
         let at = (self.began.elapsed().as_secs_f64() * 1000.0).round() / 1000.0;
         let mut sample = Sample { at, ..Sample::default() };
-        let (processes, job) = self.tree.look();
-        if !processes.is_empty() {
-            sample.job = Some(job);
+        let look = self.tree.look(whole);
+        if !look.processes.is_empty() {
+            sample.job = Some(look.job);
+            sample.resident = Some(look.resident);
+            // Most jobs have none of either; once there was some, that it is gone again is worth a line.
+            let told = |quantity| whole && self.timeline.curve(quantity).is_some();
+            sample.locked = Some(look.locked).filter(|locked| whole && *locked > 0 || told(Quantity::Locked));
+            sample.swapped = Some(look.swapped).filter(|swapped| whole && *swapped > 0 || told(Quantity::Swapped));
         }
+        sample.victims = self.victims(whole);
         let held = self.group.as_ref().and_then(|(group, version)| group.held_again(&self.root, *version));
         sample.cgroup = held.map(|held| held.bytes);
         sample.shared = held.map(|held| held.shared);
@@ -241,13 +250,12 @@ impl Looking {
             sample.shared = sample.shared.or(memory.shared.ok());
             sample.swap = memory.swap_total.ok().zip(memory.swap_free.ok()).map(|(all, free)| all.saturating_sub(free));
             sample.swap = sample.swap.filter(|_| self.timeline.header.swap_size.is_some_and(|size| size > 0));
-            sample.locked = memory.locked.ok().filter(|locked| *locked > 0);
         }
         sample.shm = shm::Shm::read(&self.root).ok().and_then(|shm| shm.used.ok());
         sample.stalled = self.stalled();
         self.look_at_devices(&mut sample);
         let fresh = self.tape.lock().unwrap_or_else(PoisonError::into_inner).take_fresh();
-        sample.step = self.step(&fresh);
+        (sample.step, sample.count) = self.progress(&fresh);
         if !fresh.is_empty() && self.record.is_some() {
             sample.output = Some(collapsed(&fresh));
         }
@@ -260,7 +268,7 @@ impl Looking {
         }
         // Workers come and go in less than a second, but a record of each look would be all about them.
         let mut written = Sample { processes: Vec::new(), ..sample.clone() };
-        sample.processes = processes;
+        sample.processes = look.processes;
         self.timeline.add(&sample);
         if let Some(record) = &mut self.record {
             let processes = std::mem::take(&mut sample.processes);
@@ -276,6 +284,25 @@ impl Looking {
             }
         }
         self.watch_limits();
+    }
+
+    /// Kills in the innermost group that tells, since the start. A kill counts in the victim's own group and in all
+    /// around it, which hold other jobs too.
+    fn group_kills(&self) -> Option<u64> {
+        self.kills
+            .0
+            .iter()
+            .find_map(|(group, version, before)| Some(group.kills_again(&self.root, *version)?.saturating_sub(*before)))
+    }
+
+    /// Processes that ended while their group's kills rose.
+    fn victims(&mut self, whole: bool) -> Vec<Victim> {
+        let lost = self.tree.has_lost();
+        let Some(kills) = (lost || whole).then(|| self.group_kills()).flatten() else { return Vec::new() };
+        let victims = if lost { self.tree.victims(kills.saturating_sub(self.accounted)) } else { Vec::new() };
+        // Of a kill by which the job has lost nothing, the victim was another's.
+        self.accounted = if lost { self.accounted.saturating_add(victims.len() as u64) } else { kills };
+        victims
     }
 
     /// The share of the time since the last look in which everything waited for memory: in the job's group where that
@@ -308,20 +335,22 @@ impl Looking {
         }
     }
 
-    /// The last step that the output tells.
-    fn step(&mut self, fresh: &[u8]) -> Option<f64> {
+    /// The last step that the output tells, and, where it tells none, the last count of anything else.
+    fn progress(&mut self, fresh: &[u8]) -> (Option<f64>, Option<(f64, f64)>) {
         self.line.extend_from_slice(fresh);
-        let ended = self.line.iter().rposition(|byte| matches!(byte, b'\n' | b'\r'))?;
+        let Some(ended) = self.line.iter().rposition(|byte| matches!(byte, b'\n' | b'\r')) else {
+            return (None, None);
+        };
         let lines: Vec<u8> = self.line.drain(..=ended).collect();
         // What never ends is no line.
         if self.line.len() > 64 << 10 {
             self.line.clear();
         }
-        let mut lines = lines.rsplit(|byte| matches!(byte, b'\n' | b'\r')).filter(|line| line.len() > 3);
-        lines.by_ref().take(LINES).find_map(|line| {
-            let text = String::from_utf8_lossy(line.get(..line.len().min(1000)).unwrap_or_default());
-            progress_of_line(&text).or_else(|| counter(&text))
-        })
+        let lines = lines.rsplit(|byte| matches!(byte, b'\n' | b'\r')).filter(|line| line.len() > 3);
+        let lines = lines.take(LINES).map(|line| line.get(..line.len().min(1000)).unwrap_or_default());
+        let lines: Vec<_> = lines.map(String::from_utf8_lossy).collect();
+        let step = lines.iter().find_map(|line| progress_of_line(line));
+        (step, if step.is_none() { lines.iter().find_map(|line| counter(line)) } else { None })
     }
 
     fn watch_limits(&mut self) {
@@ -365,19 +394,17 @@ impl Looking {
 
     fn finish(mut self, mut end: End) -> Seen {
         self.watching.store(false, Ordering::Relaxed);
-        let (groups, machine) = &self.kills;
-        // A kill counts in the victim's own group and in all around it, which hold other jobs too: the innermost tells.
-        end.group_kills = groups.iter().find_map(|(group, version, before)| {
-            Some(group.kills_again(&self.root, *version)?.saturating_sub(*before))
-        });
-        end.machine_kills = machine_kills(&self.root).zip(*machine).map(|(now, before)| now.saturating_sub(before));
+        end.group_kills = self.group_kills();
+        end.machine_kills = machine_kills(&self.root).zip(self.kills.1).map(|(now, before)| now.saturating_sub(before));
         end.stopped_by_us = self.stopped;
         let at = self.began.elapsed().as_secs_f64();
         let rest = self.tape.lock().unwrap_or_else(PoisonError::into_inner).take_fresh();
-        let step = self.step(&rest);
+        let (step, count) = self.progress(&rest);
+        self.tree.look(false);
+        let victims = self.victims(true);
         let output = (!rest.is_empty()).then(|| collapsed(&rest));
         let inside = self.orders.inside.as_ref().map(|inside| inside.processes()).unwrap_or_default();
-        let last = Sample { at, step, output, inside, end: Some(end), ..Sample::default() };
+        let last = Sample { at, victims, step, count, output, inside, end: Some(end), ..Sample::default() };
         self.timeline.add(&last);
         let record_failed = self.record.take().and_then(|mut record| {
             // Who held what at the end decides.
@@ -392,11 +419,11 @@ impl Looking {
 }
 
 /// `shard 44/200`: what a program counts that names no step. A count to less than ten may be a part of anything.
-fn counter(line: &str) -> Option<f64> {
+fn counter(line: &str) -> Option<(f64, f64)> {
     line.split([' ', '\t', '(', '[', ')', ']', ',', ';', ':', '|', '=']).find_map(|word| {
         let (done, all) = word.split_once('/')?;
         let (done, all) = (done.parse::<u32>().ok()?, all.parse::<u32>().ok()?);
-        (done <= all && all >= 10).then_some(f64::from(done))
+        (done <= all && all >= 10).then_some((f64::from(done), f64::from(all)))
     })
 }
 
@@ -464,8 +491,8 @@ mod tests {
 
     #[test]
     fn a_count_is_told_from_paths_and_dates() {
-        assert_eq!(counter("reading shard 44/200, 352000 records"), Some(44.0));
-        assert_eq!(counter("[12/5000] done"), Some(12.0));
+        assert_eq!(counter("reading shard 44/200, 352000 records"), Some((44.0, 200.0)));
+        assert_eq!(counter("[12/5000] done"), Some((12.0, 5000.0)));
         for line in ["/data/44/200", "11/22/2026 10:00", "2/3", "200/44 a", "and/or", "44/200/3"] {
             assert_eq!(counter(line), None, "{line}");
         }

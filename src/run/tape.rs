@@ -4,50 +4,75 @@
 const HEAD: usize = 1 << 20;
 const TAIL: usize = 4 << 20;
 
-/// Bytes a second that go into a record.
+/// Bytes of one look that go into a record.
 const RECORDED: usize = 8 << 10;
+
+/// Bytes looked at for what they tell of steps.
+const FRESH: usize = 4 * RECORDED;
 
 /// Filled by the relays, which wait for nobody: all that is done with it under the lock is copying.
 #[derive(Default)]
 pub struct Tape {
     head: Vec<u8>,
-    /// Twice as long at most, so that it is moved seldom.
-    tail: Vec<u8>,
-    /// True where something between them is gone.
-    cut: bool,
-    /// What nobody has looked at yet; the newest where it is much.
-    fresh: Vec<u8>,
+    /// The newest, over and over: the oldest of it stands at `next` once it is full.
+    ring: Vec<u8>,
+    next: usize,
+    /// Bytes that came, and how many of them had come when somebody looked last.
+    all: u64,
+    looked_at: u64,
 }
 
 impl Tape {
     pub fn push(&mut self, bytes: &[u8]) {
         let room = HEAD.saturating_sub(self.head.len()).min(bytes.len());
-        let (first, rest) = bytes.split_at(room);
-        self.head.extend_from_slice(first);
-        self.tail.extend_from_slice(rest);
-        if self.tail.len() > 2 * TAIL {
-            self.tail.drain(..self.tail.len() - TAIL);
-            self.cut = true;
+        self.head.extend_from_slice(bytes.get(..room).unwrap_or_default());
+        self.all += bytes.len() as u64;
+        let mut bytes = bytes.get(bytes.len().saturating_sub(TAIL)..).unwrap_or_default();
+        if self.ring.capacity() == 0 {
+            // Untouched pages cost nothing.
+            self.ring.reserve_exact(TAIL);
         }
-        self.fresh.extend_from_slice(bytes.get(bytes.len().saturating_sub(4 * RECORDED)..).unwrap_or_default());
-        if self.fresh.len() > 8 * RECORDED {
-            self.fresh.drain(..self.fresh.len() - 4 * RECORDED);
+        let (grown, over) = bytes.split_at(TAIL.saturating_sub(self.ring.len()).min(bytes.len()));
+        self.ring.extend_from_slice(grown);
+        bytes = over;
+        while !bytes.is_empty() {
+            let (now, later) = bytes.split_at((TAIL - self.next).min(bytes.len()));
+            if let Some(place) = self.ring.get_mut(self.next..self.next + now.len()) {
+                place.copy_from_slice(now);
+            }
+            self.next = (self.next + now.len()) % TAIL;
+            bytes = later;
         }
     }
 
-    /// What came since the last call.
+    /// What came since the last call, the newest where it is much.
     pub fn take_fresh(&mut self) -> Vec<u8> {
-        std::mem::take(&mut self.fresh)
+        let fresh = usize::try_from(self.all - self.looked_at).unwrap_or(usize::MAX).min(FRESH);
+        self.looked_at = self.all;
+        let (older, newer) = self.tail();
+        let of_newer = newer.get(newer.len().saturating_sub(fresh)..).unwrap_or_default();
+        let of_older = older.get(older.len().saturating_sub(fresh - of_newer.len())..).unwrap_or_default();
+        [of_older, of_newer].concat()
+    }
+
+    /// The ring in the order of time.
+    fn tail(&self) -> (&[u8], &[u8]) {
+        let (newer, older) = self.ring.split_at(self.next.min(self.ring.len()));
+        (older, newer)
     }
 
     /// Everything kept.
     pub fn text(&self) -> String {
-        let mut text = String::from_utf8_lossy(&self.head).into_owned();
-        if self.cut {
-            text.push_str("\n[…]\n");
+        let before = self.all - self.ring.len() as u64;
+        let head = self.head.get(..usize::try_from(before).unwrap_or(usize::MAX).min(self.head.len()));
+        let mut bytes = head.unwrap_or_default().to_vec();
+        if before > bytes.len() as u64 {
+            bytes.extend_from_slice("\n[…]\n".as_bytes());
         }
-        text.push_str(&String::from_utf8_lossy(&self.tail));
-        text
+        let (older, newer) = self.tail();
+        bytes.extend_from_slice(older);
+        bytes.extend_from_slice(newer);
+        String::from_utf8_lossy(&bytes).into_owned()
     }
 }
 
@@ -81,6 +106,28 @@ mod tests {
         assert!(text.starts_with("first\n") && text.ends_with("\nlast\n") && text.contains("[…]"));
         assert!(text.len() <= HEAD + 2 * TAIL + 16);
         assert!(tape.take_fresh().len() <= 8 * RECORDED && tape.take_fresh().is_empty());
+    }
+
+    #[test]
+    fn whatever_comes_in_which_pieces_the_same_is_kept() {
+        let all: Vec<u8> = (0..TAIL + HEAD + 70_000).map(|i| (i % 251) as u8).collect();
+        for (length, piece) in [(100, 7), (TAIL, TAIL), (TAIL + 5, 4096), (TAIL + HEAD, 1 << 20), (all.len(), 65_537)] {
+            let mut tape = Tape::default();
+            let all = &all[..length];
+            for piece in all.chunks(piece) {
+                tape.push(piece);
+                let fresh = tape.take_fresh();
+                assert!(piece.ends_with(&fresh) && fresh.len() == piece.len().min(FRESH), "{length}");
+            }
+            let (older, newer) = tape.tail();
+            assert_eq!([older, newer].concat(), all[length.saturating_sub(TAIL)..], "{length}");
+            assert_eq!(tape.text().contains("[…]"), length > TAIL + HEAD, "{length}");
+        }
+        let mut at_once = Tape::default();
+        at_once.push(&all);
+        at_once.push(b"end");
+        let (older, newer) = at_once.tail();
+        assert!([older, newer].concat().ends_with(b"end") && newer.len() == 3);
     }
 
     #[test]

@@ -431,11 +431,10 @@ fn losses(snapshot: &Snapshot, device: &Device, history: &History, misfits: u64,
         });
         return notes;
     }
-    let lost = history.initial_requested > 0 || !history.initial.is_empty();
-    if lost {
+    if history.begins_late() {
         let ring = events >= 1000 && (events.is_power_of_two() || events.is_multiple_of(1000));
         let before = crate::units::Bytes(history.initial_requested);
-        let held = crate::units::Bytes(history.initial.iter().map(|range| range.size).fold(0, u64::saturating_add));
+        let held = crate::units::Bytes(history.initial_reserved());
         notes.push(if ring {
             text!(
                 en: "the trace holds the last {events} entries, a round number: older ones were most likely \

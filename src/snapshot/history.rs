@@ -82,6 +82,18 @@ pub struct History {
     pub misfits: u64,
 }
 
+impl History {
+    /// True where the allocator held something before the first entry: how it came to that is not recorded.
+    pub fn begins_late(&self) -> bool {
+        self.initial_requested > 0 || !self.initial.is_empty()
+    }
+
+    /// Bytes that the allocator held before the first entry.
+    pub fn initial_reserved(&self) -> u64 {
+        self.initial.iter().map(|range| range.size).fold(0, u64::saturating_add)
+    }
+}
+
 /// Walks a device's trace back from its final blocks.
 pub fn walk_back(device: &Device) -> History {
     let trace = &device.trace;

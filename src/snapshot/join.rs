@@ -217,7 +217,7 @@ pub fn recording(file: &File<'_>, device: &DeviceAnalysis, sites: &[Site], relat
         budget: device.budget.map(|budget| (budget.low, budget.high)),
         least: held.saturating_add(requested.unwrap_or(0)),
         peak_reserved: device.peak_reserved.map(|(bytes, _)| bytes),
-        from_the_start: device.peak.is_some() && history.initial_requested == 0 && history.initial.is_empty(),
+        from_the_start: device.peak.is_some() && !history.begins_late(),
         steps: device.steps,
         conf: file.settings.map(|settings| settings.conf.clone()).filter(|conf| !conf.is_empty()),
         expandable: file.settings.is_some_and(|settings| settings.expandable_segments),

@@ -3,12 +3,12 @@
 //! The prediction is checked request by request. Where one fails, the simulator is set to what the record shows and
 //! goes on from there, so that one surprise does not spoil the rest.
 
-use super::history::History;
+use super::history::{History, Range};
 use super::model::{Device, Snapshot};
 use super::space::{Image, Rules, Space};
 use super::store::{Action, NONE};
 use crate::allocator::block::{self, BlockId};
-use crate::allocator::caching::CachingAllocator;
+use crate::allocator::caching::{AllocError, CachingAllocator};
 use crate::allocator::config::{Config, TorchPlatform};
 use crate::allocator::device;
 use crate::allocator::device::Surroundings;
@@ -42,6 +42,8 @@ pub struct RecordedDevice {
     pub hints: VecDeque<(u64, u64)>,
     /// What was given since this was last cleared.
     pub grown: Vec<(u64, u64)>,
+    /// The fewest bytes that were missing whenever it had to say no: with fewer than these more, all goes the same way.
+    pub short: Option<u64>,
     fresh: u64,
     /// Where there is memory or reserved space, start to end: a damaged record may name a place twice.
     taken: BTreeMap<u64, u64>,
@@ -57,6 +59,7 @@ impl RecordedDevice {
             used: 0,
             hints: VecDeque::new(),
             grown: Vec::new(),
+            short: None,
             fresh: FRESH,
             taken: BTreeMap::new(),
             apart: true,
@@ -79,6 +82,15 @@ impl RecordedDevice {
         true
     }
 
+    /// True where so many bytes are left.
+    fn has(&mut self, bytes: u64) -> bool {
+        let missing = bytes.saturating_sub(self.budget.saturating_sub(self.used));
+        if missing > 0 {
+            self.short = Some(self.short.map_or(missing, |least| least.min(missing)));
+        }
+        missing == 0
+    }
+
     fn take_fresh(&mut self, size: u64) -> u64 {
         let address = self.fresh;
         self.fresh = address.saturating_add(round_up(size, device::GRANULE));
@@ -90,7 +102,7 @@ impl RecordedDevice {
 impl device::Device for RecordedDevice {
     fn malloc(&mut self, size: u64) -> Option<u64> {
         let physical = round_up(size, device::GRANULE);
-        if physical > self.free_bytes() {
+        if !self.has(physical) {
             return None;
         }
         self.used += physical;
@@ -124,7 +136,7 @@ impl device::Device for RecordedDevice {
 
     fn create(&mut self, size: u64) -> bool {
         self.apart = true;
-        if size > self.free_bytes() {
+        if !self.has(size) {
             return false;
         }
         self.used += size;
@@ -189,7 +201,10 @@ pub enum RecordedRequest {
         bytes: u64,
         stream: u32,
     },
-    EmptyCache,
+    /// The free segments of a private pool, or with 0 those of the default pool, were given back.
+    Release {
+        pool: u64,
+    },
 }
 
 /// A device's trace made ready for simulation.
@@ -198,7 +213,7 @@ pub struct Program {
     pub budget: Budget,
     pub config: Config,
     pub version: Version,
-    /// Entries at whose start the program emptied the cache.
+    /// Entries at whose start the program had just given free memory back.
     empties: HashSet<u32>,
     /// Handles of the streams in their order; a stream's number is its index.
     streams: Vec<u64>,
@@ -278,7 +293,7 @@ pub fn program(
 }
 
 /// One number for a private pool.
-fn pool_number(pool: (u32, u32)) -> u64 {
+pub(super) fn pool_number(pool: (u32, u32)) -> u64 {
     u64::from(pool.0) << 32 | u64::from(pool.1)
 }
 
@@ -296,30 +311,34 @@ impl Program {
 }
 
 fn requests(device: &Device, history: &History, program: &Program) -> Vec<RecordedRequest> {
-    // The pool of an allocation is that of the segment that it lies in. Segments that came and went are in the default
-    // pool as far as anyone knows.
-    let mut pools: BTreeMap<u64, (u64, u64)> = BTreeMap::new();
-    for range in history.initial.iter().chain(history.gained.values()).filter(|range| range.pool != (0, 0)) {
-        pools.insert(range.address, (range.address.saturating_add(range.size), pool_number(range.pool)));
-    }
-    let pool_at = |address: u64| {
-        let found = pools.range(..=address).next_back();
-        found.filter(|(_, (end, _))| address < *end).map_or(0, |(_, (_, pool))| *pool)
-    };
+    let mut pools = Pools::default();
+    history.initial.iter().for_each(|range| pools.gained(*range));
+    // Pools that gave memory back since the last entry that was about anything else.
+    let mut released: Vec<u64> = Vec::new();
     let mut requests = Vec::with_capacity(device.trace.len() / 3 * 2);
     for (i, event) in device.trace.iter().enumerate() {
         let number = i as u32;
         if program.empties.contains(&number) {
-            requests.push(RecordedRequest::EmptyCache);
+            requests.extend(released.drain(..).map(|pool| RecordedRequest::Release { pool }));
         }
         let id = history.of_event.get(i).copied().unwrap_or(NONE);
         match event.action {
+            Action::SegmentFree | Action::SegmentUnmap => {
+                let pool = pools.at(event.addr);
+                if !released.contains(&pool) && released.len() < STREAMS {
+                    released.push(pool);
+                }
+                continue;
+            }
+            Action::SegmentAlloc | Action::SegmentMap => {
+                history.gained.get(&number).into_iter().for_each(|range| pools.gained(*range));
+            }
             Action::Alloc if id != NONE => requests.push(RecordedRequest::Alloc {
                 event: number,
                 id,
                 bytes: event.size,
                 stream: program.stream(event.stream),
-                pool: if event.pool == (0, 0) { pool_at(event.addr) } else { pool_number(event.pool) },
+                pool: if event.pool == (0, 0) { pools.at(event.addr) } else { pool_number(event.pool) },
             }),
             Action::FreeCompleted | Action::Free | Action::FreeRequested
                 if history.allocations.get(id as usize).is_some_and(|a| a.freed == number) =>
@@ -333,51 +352,39 @@ fn requests(device: &Device, history: &History, program: &Program) -> Vec<Record
             }),
             _ => {}
         }
+        if event.action != Action::FreeCompleted {
+            released.clear();
+        }
     }
     requests
 }
 
-/// How much the allocator could have, and where the program emptied its cache: releases that were not needed.
+/// The pool of each place, as far as a record tells: an allocation is of the pool of the segment that it lies in.
+/// Addresses come again, so it is that of the newest segment there.
+#[derive(Default)]
+struct Pools(BTreeMap<u64, (u64, u64)>);
+
+impl Pools {
+    fn gained(&mut self, range: Range) {
+        let pool = if range.pool == (0, 0) { 0 } else { pool_number(range.pool) };
+        let end = range.address.saturating_add(range.size);
+        while let Some((&start, _)) = self.0.range(range.address..end).next() {
+            self.0.remove(&start);
+        }
+        self.0.insert(range.address, (end, pool));
+    }
+
+    fn at(&self, address: u64) -> u64 {
+        let found = self.0.range(..=address).next_back();
+        found.filter(|(_, (end, _))| address < *end).map_or(0, |(_, (_, pool))| *pool)
+    }
+}
+
+/// How much the allocator could have, and where the program gave memory back that it could have kept.
 fn budget(device: &Device, history: &History) -> (Budget, HashSet<u32>) {
-    let mut reserved = history.initial.iter().map(|range| range.size).fold(0u64, u64::saturating_add);
     let mut budget = Budget { low: history.peak_reserved.0, high: None, unclear: false };
     let has_stacks = device.trace.iter().any(|event| event.stack != NONE);
-    // A failed request tells exactly: what the allocator held and what the device had left.
-    let mut exact = None;
-    let mut groups: Vec<Release> = Vec::new();
-    let mut open: Option<Release> = None;
-    for (i, event) in device.trace.iter().enumerate() {
-        match event.action {
-            Action::SegmentFree | Action::SegmentUnmap => {
-                let group = open.get_or_insert(Release {
-                    before: reserved,
-                    next: 0,
-                    asked: None,
-                    given: Vec::new(),
-                    stack: event.stack,
-                });
-                group.given.push((event.size, event.stream));
-                reserved = reserved.saturating_sub(event.size);
-            }
-            Action::FreeCompleted => {}
-            Action::SegmentAlloc | Action::SegmentMap => {
-                if let Some(group) = open.take() {
-                    // An allocator that makes room does so within the request: one stack, not that of empty_cache() or
-                    // of the capture of a CUDA graph.
-                    let own = group.stack != event.stack || served_by_cache(device, i, &group);
-                    let asked = if own { None } else { Some(event.size) };
-                    groups.push(Release { next: i as u32, asked, ..group });
-                }
-                reserved = reserved.saturating_add(event.size);
-            }
-            Action::Oom => {
-                exact.get_or_insert(reserved.saturating_add(event.addr));
-                open = None;
-            }
-            _ => groups.extend(open.take().map(|group| Release { next: i as u32, ..group })),
-        }
-    }
-    groups.extend(open.take().map(|group| Release { next: device.trace.len() as u32, ..group }));
+    let Releases { groups, exact } = releases(device, history);
     let limit = exact.unwrap_or(0).max(budget.low);
     let mut empties = HashSet::new();
     for Release { before, next, asked, .. } in groups {
@@ -402,16 +409,67 @@ fn budget(device: &Device, history: &History) -> (Budget, HashSet<u32>) {
     (budget, empties)
 }
 
+/// All that was given back, and what the allocator could have at the first failed request: what it held and what the
+/// device had left.
+pub(super) struct Releases {
+    pub groups: Vec<Release>,
+    exact: Option<u64>,
+}
+
+pub(super) fn releases(device: &Device, history: &History) -> Releases {
+    let mut reserved = history.initial_reserved();
+    let mut exact = None;
+    let mut groups: Vec<Release> = Vec::new();
+    let mut open: Option<Release> = None;
+    for (i, event) in device.trace.iter().enumerate() {
+        let number = i as u32;
+        let closed = |group: Release| Release { next: number, ..group };
+        match event.action {
+            Action::SegmentFree | Action::SegmentUnmap => {
+                // What two calls give back is told apart.
+                groups.extend(open.take_if(|group| group.stack != event.stack).map(closed));
+                let group = open.get_or_insert(Release {
+                    before: reserved,
+                    next: 0,
+                    asked: None,
+                    given: Vec::new(),
+                    stack: event.stack,
+                });
+                group.given.push(number);
+                reserved = reserved.saturating_sub(event.size);
+            }
+            Action::FreeCompleted => {}
+            Action::SegmentAlloc | Action::SegmentMap => {
+                if let Some(group) = open.take() {
+                    // An allocator that makes room does so within the request: one stack, not that of empty_cache() or
+                    // of the capture of a CUDA graph.
+                    let own = group.stack != event.stack || served_by_cache(device, i, &group);
+                    let asked = if own { None } else { Some(event.size) };
+                    groups.push(Release { asked, ..closed(group) });
+                }
+                reserved = reserved.saturating_add(event.size);
+            }
+            Action::Oom => {
+                exact.get_or_insert(reserved.saturating_add(event.addr));
+                open = None;
+            }
+            _ => groups.extend(open.take().map(closed)),
+        }
+    }
+    groups.extend(open.take().map(|group| Release { next: device.trace.len() as u32, ..group }));
+    Releases { groups, exact }
+}
+
 /// Memory given back in one go.
-struct Release {
+pub(super) struct Release {
     /// Bytes held before.
     before: u64,
     /// The first entry after it.
     next: u32,
     /// Bytes of new memory that were asked for next, if that is why.
-    asked: Option<u64>,
-    /// Size and stream of each piece.
-    given: Vec<(u64, u64)>,
+    pub asked: Option<u64>,
+    /// The entries of what was given.
+    pub given: Vec<u32>,
     /// Where the program was.
     stack: u32,
 }
@@ -426,7 +484,8 @@ fn served_by_cache(device: &Device, next: usize, release: &Release) -> bool {
     release
         .given
         .iter()
-        .any(|(size, stream)| *size >= rounded && *stream == request.stream && (*size <= SMALL_SEGMENT) == small)
+        .filter_map(|entry| device.trace.get(*entry as usize))
+        .any(|piece| piece.size >= rounded && piece.stream == request.stream && (piece.size <= SMALL_SEGMENT) == small)
 }
 
 /// How well the simulator predicted what happened.
@@ -450,6 +509,12 @@ pub struct Fidelity {
 }
 
 impl Fidelity {
+    /// True where all went as foreseen.
+    pub fn is_exact(&self) -> bool {
+        let Fidelity { allocations, same_address, segments, same_size, failed, failed_too, .. } = self;
+        (allocations, segments, failed) == (same_address, same_size, failed_too)
+    }
+
     /// True when the simulator fails on the same requests as the record: only then do its variations prove anything.
     pub fn fails_alike(&self) -> bool {
         !self.given_up && self.failed > 0 && self.failed == self.failed_too
@@ -521,10 +586,15 @@ fn keep(ids: &mut [BlockId], holders: &[u32], piece: usize, id: BlockId) {
 }
 
 /// Serves a request of the default or a private pool. `None` when it fails.
-pub fn serve(simulator: &mut Simulator, bytes: u64, stream: u32, pool: u64) -> Option<BlockId> {
+pub(super) fn serve(simulator: &mut Simulator, bytes: u64, stream: u32, pool: u64) -> Option<BlockId> {
     let served =
         if pool == 0 { simulator.allocate(bytes, stream) } else { simulator.allocate_in_pool(bytes, stream, pool) };
     served.ok().flatten()
+}
+
+/// Gives the free segments of a pool back to the driver.
+pub(super) fn give_back(simulator: &mut Simulator, pool: u64) -> Result<(), AllocError> {
+    if pool == 0 { simulator.empty_cache() } else { simulator.release_private_blocks(pool) }
 }
 
 /// Replays the record and compares. Block sizes must be known ([`super::space::play`]).
@@ -543,8 +613,10 @@ pub fn fidelity(device: &Device, history: &mut History, rules: Rules<'_>, progra
     let mut hints: Vec<(u64, u64)> = Vec::new();
     for (i, event) in device.trace.iter().enumerate() {
         let number = i as u32;
-        if requests.next_if_eq(&&RecordedRequest::EmptyCache).is_some() && simulator.empty_cache().is_err() {
-            out.given_up = true;
+        while let Some(RecordedRequest::Release { pool }) =
+            requests.next_if(|request| matches!(request, RecordedRequest::Release { .. }))
+        {
+            out.given_up |= give_back(&mut simulator, *pool).is_err();
         }
         let gains = matches!(event.action, Action::SegmentAlloc | Action::SegmentMap);
         if gains {

@@ -4,7 +4,7 @@ use super::analysis::{self, SnapshotAnalysis};
 use super::holders::Sites;
 use super::space::Rules;
 use super::what_if::{self, Wishes};
-use super::{Snapshot, SnapshotError, predict, read};
+use super::{Snapshot, SnapshotError, pools, predict, read};
 use crate::command::explain::judge;
 use crate::command::proof::recorded_failure;
 use crate::incident::context::Given;
@@ -32,8 +32,9 @@ fn put_through(snapshot: &Snapshot) -> String {
     let (mut devices, mut diagnoses) = (Vec::new(), Vec::new());
     for device in &snapshot.devices {
         let mut found = analysis::device(snapshot, device, &mut sites, rules);
-        if let Ok(program) = predict::program(device, &found.history, config.clone(), version, found.misfits) {
-            found.fidelity = Some(predict::fidelity(device, &mut found.history, rules, &program));
+        let settled = pools::settled(device, &mut found.history, rules, (&config, version), found.misfits);
+        if let Ok((program, fidelity)) = settled {
+            found.fidelity = Some(fidelity);
             found.budget = Some(program.budget);
             let confs = vec!["expandable_segments:True".into(), String::new()];
             let wishes = Wishes { confs, capacity: Some(1 << 33), fraction: Some(0.5), batch: None };
@@ -233,4 +234,29 @@ fn damaged_snapshots_are_refused_or_analysed() {
         }
     }
     assert!(read_ones > 0 && refused_ones > 0, "{read_ones} {refused_ones}");
+}
+
+/// What is said of all limits between two is what a run with each of them comes to.
+#[test]
+fn between_two_courses_every_limit_goes_the_same_way() {
+    let bytes = include_bytes!("../../fixtures/snapshots/resnet18-b64.pickle");
+    let snapshot = read(&bytes[..]).expect("a snapshot");
+    let (config, version) = predict::recorded_settings(&snapshot, None);
+    let round = predict::rounding(&config, version);
+    let rules = Rules { round: &round, max_split: config.max_split_size.unwrap_or(u64::MAX) };
+    let mut sites = Sites::new(&snapshot);
+    let device = &snapshot.devices[0];
+    let mut found = analysis::device(&snapshot, device, &mut sites, rules);
+    let (program, fidelity) =
+        pools::settled(device, &mut found.history, rules, (&config, version), found.misfits).expect("a program");
+    assert!(fidelity.is_exact());
+    for conf in ["", "max_split_size_mb:64", "expandable_segments:True"] {
+        let (low, high) = (1440 << 20, 1840 << 20);
+        let (told, tried) = what_if::every_limit(&found.history, &program, conf, low, high, 2 << 20);
+        assert!(told.len() > 3 || conf.starts_with("exp"), "{conf}: {told:?}");
+        for (limit, ran) in tried {
+            let course = told.iter().rev().find(|(from, _)| *from <= limit).map(|(_, ran)| *ran);
+            assert_eq!(course, Some(ran), "{conf} with {limit}");
+        }
+    }
 }

@@ -30,7 +30,7 @@ pub fn of(snapshot: &Snapshot, device: &Device) -> Result<Trace, Refusal> {
         let pool = match request {
             RecordedRequest::Alloc { pool, .. } => *pool,
             RecordedRequest::Failed { .. } => 0,
-            RecordedRequest::Free { .. } | RecordedRequest::EmptyCache => inside,
+            RecordedRequest::Free { .. } | RecordedRequest::Release { .. } => inside,
         };
         if pool != inside {
             let next = pools.len() as u64 + 1;
@@ -49,7 +49,9 @@ pub fn of(snapshot: &Snapshot, device: &Device) -> Result<Trace, Refusal> {
                 trace.ids.push(i64::from(slot));
                 Op::Allocate { slot, bytes: signed(bytes), stream }
             }
-            RecordedRequest::EmptyCache => Op::EmptyCache,
+            RecordedRequest::Release { pool: 0 } => Op::EmptyCache,
+            // A trace has no word for one pool's own: its free segments stay.
+            RecordedRequest::Release { .. } => continue,
         });
     }
     Ok(trace)

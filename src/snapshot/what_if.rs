@@ -3,20 +3,20 @@
 use super::analysis::DeviceAnalysis;
 use super::history::{Allocation, History};
 use super::holders::{Category, Certainty, Sites};
-use super::predict::{self, Program, RecordedDevice, RecordedRequest};
+use super::outcome::{Record, outcome, run};
+use super::predict::Program;
 use super::store::NONE;
 use crate::allocator::SMALL_LIMIT;
-use crate::allocator::block::{self, BlockId};
-use crate::allocator::caching::CachingAllocator;
 use crate::allocator::config::{Config, TorchPlatform};
-use crate::allocator::device::Surroundings;
 use crate::allocator::version::Version;
 use crate::domain::named_variants;
 use crate::gpu::context_size;
 use crate::text::Text;
 use rayon::prelude::*;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::time::{Duration, Instant};
+
+pub use super::outcome::{Doubt, VariationOutcome};
 
 /// The setting that joins free pages.
 pub const EXPANDABLE: &str = "expandable_segments:True";
@@ -28,12 +28,6 @@ const USUAL: [&str; 5] = [
     "roundup_power2_divisions:8",
     "expandable_segments:False",
 ];
-/// One simulation takes no longer.
-const PATIENCE: Duration = Duration::from_secs(20);
-/// Limits that are tried below the most that the device can have had.
-const BETWEEN: u64 = 4;
-/// Requests between two looks at the clock.
-const CLOCK: usize = 4096;
 
 named_variants! {
     /// What is different from the record.
@@ -50,31 +44,6 @@ named_variants! {
         /// Nothing is allocated at one site.
         Without(u32) = "without-holder",
     }
-}
-
-/// How a variation ended.
-#[derive(Debug, Clone, PartialEq)]
-pub enum VariationOutcome {
-    /// All requests were served, or one failed.
-    Ran {
-        /// To be expected.
-        peak_reserved: u64,
-        /// Surely not less, and not more (`u64::MAX` where that can't be said): the same as the expected where nothing
-        /// is open, such as the limit of the device, or how memory from before the recording would have lain.
-        least_reserved: u64,
-        most_reserved: u64,
-        /// Most bytes of blocks in use.
-        peak_active: u64,
-        /// The entry whose request failed, and its bytes.
-        oom: Option<(u32, u64)>,
-        /// `None` where the limit of the device is known too roughly to say.
-        served: Option<bool>,
-        retries: u64,
-    },
-    /// PyTorch refuses these settings.
-    Refused(Text),
-    /// It took too long.
-    GivenUp,
 }
 
 /// A variation and what came of it.
@@ -133,20 +102,34 @@ pub struct Base {
 }
 
 #[derive(Clone)]
-struct Variation {
-    change: Change,
+pub(super) struct Variation {
+    pub(super) change: Change,
     conf: String,
-    torch: Version,
-    config: Result<Config, Text>,
-    budget: (u64, Option<u64>),
+    pub(super) torch: Version,
+    pub(super) config: Result<Config, Text>,
+    pub(super) budget: (u64, Option<u64>),
     /// The most that the program lets itself have (`set_per_process_memory_fraction`), where it does.
-    own_limit: Option<u64>,
+    pub(super) own_limit: Option<u64>,
     /// New size of each allocation where it differs; 0 when it is not made.
-    sizes: Option<Vec<u64>>,
+    pub(super) sizes: Option<Vec<u64>>,
     /// Factor on a failed request, as numerator and denominator.
     failed: (u64, u64),
     /// Failed requests that are not made.
     skip_failed: Vec<u32>,
+}
+
+impl Variation {
+    /// Bytes of an allocation that was recorded with so many.
+    pub(super) fn size_of(&self, id: u32, recorded: u64) -> u64 {
+        self.sizes.as_ref().map_or(recorded, |sizes| sizes.get(id as usize).copied().unwrap_or(recorded))
+    }
+
+    /// Bytes of a request that failed when it was recorded; `None` where it is not made.
+    pub(super) fn size_of_failed(&self, event: u32, recorded: u64) -> Option<u64> {
+        let (times, parts) = self.failed;
+        let bytes = (u128::from(recorded) * u128::from(times)).div_ceil(u128::from(parts.max(1)));
+        (!self.skip_failed.contains(&event)).then(|| u64::try_from(bytes).unwrap_or(u64::MAX))
+    }
 }
 
 /// Runs all variations. `done` is called after each.
@@ -214,7 +197,7 @@ pub fn sweep(
         variations.extend(smaller(analysis, sites, &base));
     }
     // The state before the trace can only be packed anew; then what it is compared with must be packed anew too.
-    let fresh_start = analysis.history.initial_requested > 0 || !analysis.history.initial.is_empty();
+    let fresh_start = analysis.history.begins_late();
     let recorded = Base {
         reserved: analysis.history.peak_reserved.0,
         in_use: analysis.peak_active.map_or(0, |(bytes, _)| bytes),
@@ -228,14 +211,14 @@ pub fn sweep(
         packed_anew: ran.peak_reserved != recorded.reserved,
     });
     let baseline = compared.reserved;
-    let doubt = Doubt::of(analysis);
+    let record = Record::of(analysis);
     let tried = variations
         .par_iter()
         .enumerate()
         .map(|(i, variation)| {
             let outcome = match &variation.config {
                 Err(why) => VariationOutcome::Refused(why.clone()),
-                Ok(_) => outcome(history, program, variation, doubt),
+                Ok(_) => outcome(history, program, variation, &record),
             };
             let saves = match &outcome {
                 // What was reserved before a request failed is no peak of the whole program.
@@ -481,270 +464,33 @@ fn largest(
     Some(low)
 }
 
-fn outcome(history: &History, program: &Program, variation: &Variation, doubt: Doubt) -> VariationOutcome {
-    if as_recorded(history, program, variation) {
-        let reserved = history.peak_reserved.0;
-        return VariationOutcome::Ran {
-            peak_reserved: reserved,
-            least_reserved: reserved,
-            most_reserved: reserved,
-            peak_active: doubt.recorded_active,
-            oom: None,
-            served: Some(true),
-            retries: 0,
-        };
-    }
-    let (low, high) = variation.budget;
-    let generous = high.unwrap_or(1 << 44).max(low);
-    let Some(most) = run(history, program, variation, generous) else { return VariationOutcome::GivenUp };
-    if let Some(collected) = collected(history, program, variation, &most, doubt) {
-        return collected;
-    }
-    let open = doubt.of_device(&variation.change);
-    let served = |all: bool| if all && open { None } else { Some(all) };
-    let served_all = served(true);
-    let low = low.saturating_sub(doubt.stuck);
-    // What never came to a limit goes the same way under every larger one.
-    let at_any_limit = most.oom.is_none() && most.retries == 0 && most.peak_reserved <= low;
-    if high.is_none_or(|high| high == low) || at_any_limit {
-        let (mut least_reserved, most_reserved) = doubt.around(most.peak_reserved, most.peak_active);
-        if high.is_none() && !at_any_limit {
-            // Where the device has as much; with less the cache is given back before.
-            least_reserved = most.peak_active;
-        }
-        return VariationOutcome::Ran {
-            peak_reserved: most.peak_reserved,
-            least_reserved,
-            most_reserved: most_reserved.min(high.unwrap_or(u64::MAX)),
-            peak_active: most.peak_active,
-            oom: most.oom,
-            served: served(most.oom.is_none()),
-            retries: most.retries,
-        };
-    }
-    let limits = (0..BETWEEN).map(|part| low + (generous - low) / BETWEEN * part);
-    let mut all: Vec<Ran> = limits.filter_map(|limit| run(history, program, variation, limit)).collect();
-    if (all.len() as u64) < BETWEEN {
-        return VariationOutcome::GivenUp;
-    }
-    // Where the cache is given back, and so what is reserved at most, changes with the limit, up and down: sure are
-    // only the ends, what is in use and what there is.
-    let most_reserved = match most.retries {
-        0 => doubt.around(most.peak_reserved, 0).1.min(generous),
-        _ => generous,
-    };
-    let oom = most.oom;
-    all.push(most);
-    let served: Vec<&Ran> = all.iter().filter(|ran| ran.oom.is_none()).collect();
-    let of = if served.is_empty() { all.iter().collect() } else { served.clone() };
-    let Some(expected) = of.get(of.len() / 2) else { return VariationOutcome::GivenUp };
-    VariationOutcome::Ran {
-        peak_reserved: expected.peak_reserved,
-        least_reserved: of.iter().map(|ran| ran.peak_active).min().unwrap_or(0),
-        most_reserved,
-        peak_active: expected.peak_active,
-        oom: oom.or(all.iter().find_map(|ran| ran.oom)),
-        served: match served.len() {
-            0 => Some(false),
-            all_of if all_of == all.len() => served_all,
-            _ => None,
-        },
-        retries: expected.retries,
-    }
-}
-
-/// What a recording leaves open of any run of its requests.
-#[derive(Debug, Clone, Copy, Default)]
-struct Doubt {
-    /// Bytes that the allocator held and that were not in use when the recording began: how they lay would have been
-    /// another under other settings, which the recording does not tell.
-    idle: u64,
-    /// Of these, those between blocks in use, which cannot be given back.
-    stuck: u64,
-    /// The simulator did not foresee the segments of the record: something is not in it, such as the pools of segments
-    /// that came and went.
-    astray: bool,
-    /// Most bytes in use in the record.
-    recorded_active: u64,
-}
-
-impl Doubt {
-    fn of(analysis: &DeviceAnalysis) -> Doubt {
-        let history = &analysis.history;
-        let mut live: BTreeMap<u64, u64> = BTreeMap::new();
-        for allocation in history.allocations.iter().filter(|allocation| allocation.born == NONE) {
-            live.insert(allocation.address, allocation.size);
-        }
-        let mut doubt = Doubt {
-            astray: analysis.fidelity.as_ref().is_some_and(|fidelity| fidelity.same_size != fidelity.segments),
-            recorded_active: analysis.peak_active.map_or(0, |(bytes, _)| bytes),
-            ..Doubt::default()
-        };
-        for range in &history.initial {
-            let used = live.range(range.address..range.address.saturating_add(range.size));
-            let used = used.fold(0u64, |sum, (_, bytes)| sum.saturating_add(*bytes));
-            let idle = range.size.saturating_sub(used);
-            doubt.idle = doubt.idle.saturating_add(idle);
-            doubt.stuck = doubt.stuck.saturating_add(if used > 0 { idle } else { 0 });
-        }
-        doubt
-    }
-
-    /// True of another device where something came before the recording: what it would have done with that is not
-    /// known.
-    fn of_device(self, change: &Change) -> bool {
-        self.idle > 0 && matches!(change, Change::Capacity(_))
-    }
-
-    /// Least and most that may be reserved where a run reserves so much, and has so much in use.
-    fn around(self, reserved: u64, active: u64) -> (u64, u64) {
-        // What the allocator had got before the recording began may have been more than ever after.
-        if self.astray || self.idle > 0 { (active, u64::MAX) } else { (reserved, reserved) }
-    }
-}
-
-/// True where nothing goes differently than in the record: settings that differ in the rounding of sizes alone, and
-/// round none of the requests differently.
-fn as_recorded(history: &History, program: &Program, variation: &Variation) -> bool {
-    let Ok(config) = &variation.config else { return false };
-    let plain = variation.change == Change::Settings && variation.torch == program.version && variation.sizes.is_none();
-    if !plain || config.with_rounding_of(&program.config) != program.config {
-        return false;
-    }
-    let (theirs, ours) =
-        (predict::rounding(&program.config, program.version), predict::rounding(config, program.version));
-    let failed = program.requests.iter().any(|request| matches!(request, RecordedRequest::Failed { .. }));
-    !failed && history.allocations.iter().all(|made| theirs(made.requested) == ours(made.requested))
-}
-
-/// With a threshold of garbage collection: PyTorch collects only where the program limits itself by
-/// `set_per_process_memory_fraction`, which a recording does not tell. The range of what it would come to, from the
-/// least limit that the record admits to one at which nothing is collected.
-fn collected(
+/// For a test: the courses between two limits, and what each limit in steps comes to.
+#[cfg(test)]
+#[expect(clippy::type_complexity, reason = "a limit with peak and success, twice")]
+pub(super) fn every_limit(
     history: &History,
     program: &Program,
-    variation: &Variation,
-    most: &Ran,
-    doubt: Doubt,
-) -> Option<VariationOutcome> {
-    let threshold = variation.config.as_ref().ok()?.garbage_collection_threshold?;
-    let known = variation.own_limit.is_some() || program.config.garbage_collection_threshold.is_some();
-    if known || threshold <= 0.0 || most.oom.is_some() {
-        return None;
-    }
-    let limits = (history.peak_reserved.0, (most.peak_reserved as f64 / threshold) as u64);
-    let at = |part: u64| limits.0 + limits.1.saturating_sub(limits.0) / BETWEEN * part;
-    let of_limit = |limit: u64| Variation { own_limit: Some(limit), ..variation.clone() };
-    let ran: Vec<Ran> = (0..=BETWEEN)
-        .map(|part| run(history, program, &of_limit(at(part)), variation.budget.1.unwrap_or(1 << 44)))
-        .collect::<Option<_>>()?;
-    let all = || ran.iter().chain([most]);
-    let active = all().map(|ran| ran.peak_active).min().unwrap_or(0);
-    Some(VariationOutcome::Ran {
-        peak_reserved: most.peak_reserved,
-        least_reserved: active,
-        most_reserved: doubt.around(all().map(|ran| ran.peak_reserved).max().unwrap_or(0), active).1,
-        peak_active: most.peak_active,
-        oom: all().find_map(|ran| ran.oom),
-        served: (all().all(|ran| ran.oom.is_none()) && !doubt.of_device(&variation.change)).then_some(true),
-        retries: most.retries,
-    })
-}
-
-struct Ran {
-    peak_reserved: u64,
-    peak_active: u64,
-    oom: Option<(u32, u64)>,
-    retries: u64,
-}
-
-/// Runs the program from an empty device, what was there before the trace allocated first. `None` when it takes too
-/// long.
-fn run(history: &History, program: &Program, variation: &Variation, budget: u64) -> Option<Ran> {
-    let config = variation.config.as_ref().ok()?.clone();
-    let started = Instant::now();
-    let total = variation.own_limit.map_or(budget, |limit| limit.saturating_mul(2));
-    let device = RecordedDevice::of_total(budget, total);
-    let mut simulator = CachingAllocator::new(device, Surroundings::default(), config, variation.torch);
-    if variation.own_limit.is_some() {
-        simulator.set_memory_fraction(0.5).ok()?;
-    }
-    let mut ids: Vec<BlockId> = vec![block::NONE; history.allocations.len()];
-    let size_of = |id: u32, recorded: u64| match &variation.sizes {
-        Some(sizes) => sizes.get(id as usize).copied().unwrap_or(recorded),
-        None => recorded,
+    conf: &str,
+    low: u64,
+    high: u64,
+    step: usize,
+) -> (Vec<(u64, (u64, bool))>, Vec<(u64, (u64, bool))>) {
+    let config = Config::parse(conf, program.version, TorchPlatform::Linux).map(|(config, _)| config);
+    let variation = Variation {
+        change: Change::Settings,
+        conf: conf.into(),
+        torch: program.version,
+        config: config.map_err(|error| error.remark.text),
+        budget: (low, Some(high)),
+        own_limit: None,
+        sizes: None,
+        failed: (1, 1),
+        skip_failed: Vec::new(),
     };
-    let mut oom = None;
-    let mut before: Vec<u32> = (0..history.allocations.len() as u32)
-        .filter(|id| history.allocations.get(*id as usize).is_some_and(|a| a.born == NONE))
-        .collect();
-    before.sort_by_key(|id| history.allocations.get(*id as usize).map(|a| a.address));
-    for id in before {
-        let Some(allocation) = history.allocations.get(id as usize) else { continue };
-        let bytes = size_of(id, allocation.requested);
-        let stream = program.stream(allocation.stream);
-        if bytes == 0 {
-            continue;
-        }
-        match predict::serve(&mut simulator, bytes, stream, 0) {
-            Some(block) => ids[id as usize] = block,
-            None => oom = oom.or(Some((NONE, bytes))),
-        }
-    }
-    for (i, request) in program.requests.iter().enumerate() {
-        if oom.is_some() {
-            break;
-        }
-        if i % CLOCK == CLOCK - 1 && started.elapsed() > PATIENCE {
-            return None;
-        }
-        match *request {
-            RecordedRequest::Alloc { event, id, bytes, stream, pool } => {
-                let bytes = size_of(id, bytes);
-                if bytes == 0 {
-                    continue;
-                }
-                match predict::serve(&mut simulator, bytes, stream, pool) {
-                    Some(block) => {
-                        if let Some(slot) = ids.get_mut(id as usize) {
-                            *slot = block;
-                        }
-                    }
-                    None => oom = Some((event, bytes)),
-                }
-            }
-            RecordedRequest::Free { id } => {
-                if let Some(block) = ids.get_mut(id as usize)
-                    && *block != block::NONE
-                {
-                    simulator.free(*block);
-                    *block = block::NONE;
-                }
-            }
-            RecordedRequest::Failed { event, bytes, stream } => {
-                if variation.skip_failed.contains(&event) {
-                    continue;
-                }
-                let (times, parts) = variation.failed;
-                let bytes = (u128::from(bytes) * u128::from(times)).div_ceil(u128::from(parts.max(1)));
-                let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
-                match predict::serve(&mut simulator, bytes, stream, 0) {
-                    // The record goes on without it.
-                    Some(block) => simulator.free(block),
-                    None => oom = Some((event, bytes)),
-                }
-            }
-            RecordedRequest::EmptyCache => {
-                let _ = simulator.empty_cache();
-            }
-        }
-        simulator.device.grown.clear();
-    }
-    let peak = |counter: i64| u64::try_from(counter).unwrap_or(0);
-    Some(Ran {
-        peak_reserved: peak(simulator.stats.reserved_bytes.all.peak),
-        peak_active: peak(simulator.stats.active_bytes.all.peak),
-        oom,
-        retries: simulator.stats.num_alloc_retries,
-    })
+    let of = |ran: &super::outcome::Ran| (ran.peak_reserved, ran.oom.is_none());
+    let courses = super::outcome::courses(history, program, &variation, low, high).expect("in time");
+    let told = courses.all.iter().map(|course| (course.from, of(&course.ran))).collect();
+    let limits = (low..=high).step_by(step);
+    let tried = limits.map(|limit| (limit, of(&run(history, program, &variation, limit).expect("in time"))));
+    (told, tried.collect())
 }

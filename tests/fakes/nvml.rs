@@ -237,6 +237,20 @@ pub struct MemoryV2 {
     used: u64,
 }
 
+/// Who holds what now: the files `job` and `stranger` of FAKE_GPU_DIR, "PID MIB".
+fn shared() -> Vec<(u32, u64)> {
+    let Ok(folder) = std::env::var("FAKE_GPU_DIR") else { return Vec::new() };
+    ["job", "stranger"]
+        .iter()
+        .filter_map(|name| {
+            let text = std::fs::read_to_string(format!("{folder}/{name}")).ok()?;
+            let mut words = text.split_whitespace().filter_map(|word| word.parse::<u64>().ok());
+            let (pid, mib) = (words.next()? as u32, words.next()?);
+            std::path::Path::new(&format!("/proc/{pid}")).exists().then_some((pid, mib))
+        })
+        .collect()
+}
+
 fn figures(handle: usize) -> Option<[u64; 4]> {
     if let Some((_, _, total, used)) = instance(handle) {
         return Some([total * MIB, 0, used * MIB, (total - used) * MIB]);
@@ -248,7 +262,7 @@ fn figures(handle: usize) -> Option<[u64; 4]> {
             std::thread::sleep(std::time::Duration::from_secs(1));
         }
     }
-    let grown = gpu.grows * readings;
+    let grown = gpu.grows * readings + shared().iter().map(|(_, mib)| mib).sum::<u64>();
     let [total, reserved, used, free] = gpu.memory;
     Some([total * MIB, reserved * MIB, (used + grown) * MIB, free.saturating_sub(grown) * MIB])
 }
@@ -317,14 +331,18 @@ unsafe fn list<T>(
     }
     let Some(gpu) = gpu(handle) else { return 15 };
     let now = READINGS.load(Ordering::Relaxed);
-    let rows: Vec<_> = gpu.processes.iter().filter(|(of, _, _, from)| of == kind && *from <= now).collect();
+    let mut rows: Vec<(String, u32, u64, u64)> =
+        gpu.processes.iter().filter(|(of, _, _, from)| of == kind && *from <= now).cloned().collect();
+    if kind == "compute" {
+        rows.extend(shared().into_iter().map(|(pid, mib)| (kind.to_string(), pid, mib, 0)));
+    }
     unsafe { *count = rows.len() as c_uint };
     if rows.len() > room {
         return 7;
     }
     for (at, (_, pid, mib, _)) in rows.into_iter().enumerate() {
-        let used = if *mib == u64::MAX { *mib } else { mib * MIB };
-        unsafe { *out.add(at) = row(*pid, used) };
+        let used = if mib == u64::MAX { mib } else { mib * MIB };
+        unsafe { *out.add(at) = row(pid, used) };
     }
     0
 }
@@ -556,4 +574,21 @@ pub unsafe extern "C" fn nvmlDeviceGetAddressingMode(handle: usize, out: *mut [c
         return 25;
     }
     unsafe { put(call, out, || Some([0x0100_0008, value(handle, call, 0, Some(0))? as c_uint])) }
+}
+
+/// PyTorch asks for these three by name and gives up when one is missing.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nvmlDeviceGetHandleByPciBusId_v2(_: *const c_char, out: *mut usize) -> c_uint {
+    unsafe { *out = 1 };
+    0
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn nvmlDeviceGetNvLinkRemoteDeviceType(_: usize, _: c_uint, _: *mut c_uint) -> c_uint {
+    3
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn nvmlDeviceGetNvLinkRemotePciInfo_v2(_: usize, _: c_uint, _: *mut Pci) -> c_uint {
+    3
 }

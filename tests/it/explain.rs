@@ -210,6 +210,7 @@ load_in_4bit: true
 const RECORD: &str = r#"{"schema":"oomdoc.record/1","began":1000.0,"pid":10,"rank":0,"host":"node1","ram":8000000000,"devices":[[0,9000000000]]}
 {"t":0.5,"j":100000000,"h":1000000000,"g":[{"i":0,"u":5000000000,"o":1000000000,"x":[[77,4000000000]]}]}
 {"t":1.0,"j":200000000,"h":1000000000,"f":0.25,"p":[{"i":10,"u":9,"n":"python train.py","m":200000000}]}
+{"t":1.4,"x":[{"pid":11,"name":"python train.py","rank":1,"own":100000000}]}
 {"t":1.5,"end":{"code":137,"signal":9,"group_kills":1,"machine_kills":1}}
 "#;
 

@@ -10,7 +10,7 @@ use oomdoc::dialect::{Fact, Resource, Sign};
 use oomdoc::domain::program::PytorchAllocator;
 use oomdoc::domain::trainer::Purpose;
 use oomdoc::domain::{Accelerator, Number, Program};
-use oomdoc::fix::{FIXES, Frees, Part, Plan, Ranked};
+use oomdoc::fix::{Class, FIXES, Frees, Part, Plan, Ranked};
 use oomdoc::incident::Incident;
 use oomdoc::incident::context::{Clue, Frame, Given, Phase, Platform, Trainer};
 use oomdoc::input::Source;
@@ -54,6 +54,29 @@ fn every_fix_speaks_up_in_its_fixtures() {
         }
     }
     assert!(silent.is_empty(), "{silent:#?}");
+}
+
+/// Fixes offered for a log of the project, by its path from the root.
+fn offered(log: &str) -> Vec<&'static str> {
+    let plan = plan_of(&Path::new(env!("CARGO_MANIFEST_DIR")).join(log)).unwrap();
+    plan.offers.iter().map(|ranked| ranked.fix.id).collect()
+}
+
+/// `@torch.no_grad()` stands in a traceback as `decorate_context`; "without gradients" was advised all the same.
+#[test]
+fn gradients_that_a_decorator_switches_off_are_not_advised_to_be_switched_off() {
+    for log in ["tests/planted/logs/0221.log", "tests/planted/logs/0134.log"] {
+        assert!(!offered(log).contains(&"no-grad-in-eval"), "{log}");
+    }
+}
+
+/// The account, or the kernel's table, shows one process that holds all of the group's limit.
+#[test]
+fn nobody_is_stopped_where_one_process_holds_all() {
+    for log in ["host/group-of-page-tables", "kernel/memcg-3x-docker"] {
+        assert!(!offered(&format!("fixtures/logs/{log}.log")).contains(&"fewer-at-once"), "{log}");
+    }
+    assert!(offered("fixtures/logs/host/bystander.log").contains(&"fewer-at-once"));
 }
 
 /// True of a report that is kept for measuring.
@@ -216,6 +239,7 @@ fn out_of_place(diagnosis: &Diagnosis, ranked: &Ranked) -> Vec<String> {
     let pass = OF_A_PASS.contains(&id) && gpu;
     rule(pass && matches!(phase, Some(Phase::Checkpoint | Phase::OptimizerStep)), "activations that are gone");
     rule(pass && matches!(phase, Some(Phase::Load | Phase::Resume)), "data where weights are loaded");
+    rule(pass && event.has(Sign::Initializer), "data where a variable is made");
     rule(id == "read-less-at-once" && phase == Some(Phase::Load), "data where weights are loaded");
     rule(line.contains("read_csv") && !shown(&["read_csv", "read_table"]), "a table that nothing reads");
     let array = ["np.load(", "numpy.load(", "fromfile", "loadtxt", "genfromtxt"];
@@ -235,7 +259,7 @@ fn out_of_place(diagnosis: &Diagnosis, ranked: &Ranked) -> Vec<String> {
     let unix = ["export ", "free ", "ps ", "sudo ", "watch ", "ulimit "];
     let windows = context.platform.value() == Some(Platform::Windows);
     rule(windows && unix.iter().any(|tool| line.starts_with(tool)), "a tool that Windows lacks");
-    let of_any_size = ["fix-the-shape", "check-ids", "launch-blocking", "expandable-segments-off"];
+    let of_any_size = ["fix-the-shape", "same-collectives", "check-ids", "launch-blocking", "expandable-segments-off"];
     rule(event.has(Sign::AbsurdRequest) && !of_any_size.contains(&id), "a change of a size that nobody meant");
     let limited = incident.ledger.cap.is_some()
         || event.has(Sign::RefusedByLimit)
@@ -295,6 +319,115 @@ fn foreign_words(diagnosis: &Diagnosis) -> Vec<String> {
     said.iter().filter(|text| of_others(text)).map(|text| format!("{}: {}", accelerator.id(), text.en)).collect()
 }
 
+/// What is to be found out and cannot be: outcomes that do not exclude each other, causes that are not open, what the log
+/// answers, what another part of the screen excludes, and what the system or the release does not have.
+fn idle_checks(diagnosis: &Diagnosis) -> Vec<String> {
+    let incident = &diagnosis.incident;
+    let (event, context) = (&incident.event, &incident.context);
+    let mut wrong = Vec::new();
+    let named: Vec<CauseId> = diagnosis.findings.iter().map(|finding| finding.cause.id).collect();
+    let refused = |id: &str| diagnosis.plan.wont_help.iter().any(|(fix, _)| fix.id == id);
+    let windows = incident.on_windows();
+    let old = event.program.pytorch_allocator() == PytorchAllocator::Yes
+        && event.versions.and_then(|versions| versions.to).is_some_and(|newest| newest < (2, 1));
+    let later = |text: &str| {
+        context.has(Clue::TensorFlow1) && text.contains("tf.config.") || old && text.contains("expandable_segments")
+    };
+    for (at, check) in diagnosis.decide.iter().enumerate() {
+        let act = check.act.en.as_str();
+        let mut rule = |broken: bool, what: &str| {
+            if broken {
+                wrong.push(format!("{}: {what}: {act}", check.id));
+            }
+        };
+        let mut seen: Vec<&str> = check.outcomes.iter().map(|outcome| outcome.see.en.as_str()).collect();
+        seen.sort_unstable();
+        seen.dedup();
+        rule(seen.len() < 2, "one outcome, whatever it is");
+        let strange = |cause: &CauseId| !named.contains(cause);
+        let asked = check.outcomes.iter().map(|outcome| outcome.then);
+        let whether = at == 0 && event.has(Sign::KilledWithoutProof);
+        rule(!whether && asked.clone().any(|cause| strange(&cause)), "a cause that is not open");
+        let shared = act.contains("/dev/shm");
+        rule(shared && event.facts.get(Fact::ShmemRss).is_some(), "what the log tells");
+        let killed = event.has(Sign::KilledWithProof) || event.has(Sign::KilledWithoutProof);
+        rule(killed && act.contains("shapes"), "the shapes of a kill");
+        let saves = matches!(context.phase.value(), Some(Phase::Checkpoint | Phase::Load | Phase::Resume));
+        rule(saves && act.contains("shapes"), "the shapes of a checkpoint");
+        rule(act.contains("half the context") && refused("max-model-len"), "a context that has no part in it");
+        let builds = context.has(Clue::BuildsEngine);
+        rule(builds && (act.contains("each step") || act.contains("request")), "steps of a compiler");
+        let unix = ["ps -eo", "dmesg", "ulimit", "df -h", "free -h"];
+        rule(windows && unix.iter().any(|tool| act.contains(tool)), "a tool that Windows lacks");
+        rule(context.imports() && act.contains("once a minute"), "a watch over what is over at once");
+        rule(later(act), "a later release than the log allows");
+    }
+    let refutes = diagnosis.findings.iter().map(|finding| finding.refute.en.as_str());
+    wrong.extend(refutes.filter(|text| later(text)).map(|text| format!("a later release than the log allows: {text}")));
+    wrong
+}
+
+/// What is advised to another kind of program than the one that failed, by what it does.
+fn of_another_kind(incident: &Incident, ranked: &Ranked) -> Vec<String> {
+    let context = &incident.context;
+    let (id, line) = (ranked.fix.id, first_line(ranked));
+    let mut wrong = Vec::new();
+    let mut rule = |broken: bool, what: &str| {
+        if broken {
+            wrong.push(format!("{id}: {what}: {line}"));
+        }
+    };
+    let text = |frame: &Frame| {
+        let file = frame.file.replace('\\', "/");
+        format!(
+            "{} {} {}",
+            file.rsplit('/').next().unwrap_or_default(),
+            frame.function,
+            frame.code.as_deref().unwrap_or_default()
+        )
+        .to_ascii_lowercase()
+    };
+    let says = |words: &[&str]| context.frames.iter().any(|frame| words.iter().any(|word| text(frame).contains(word)));
+    let sound = says(&["audio", "waveform", "waves", "spectrogram", "vocoder", "torchaudio"]);
+    rule(
+        sound && ["height", "width", "imgsz", "pixels", "(Tiled)"].iter().any(|word| line.contains(word)),
+        "pixels of sound",
+    );
+    let builds = context.has(Clue::BuildsEngine);
+    let serving = ["kv_cache", "free_gpu_memory_fraction", "gpu-memory-utilization", "mem-fraction"];
+    rule(builds && serving.iter().any(|word| line.contains(word)), "a pool of an engine that is only built");
+    let object = context.has(Clue::EngineObject);
+    rule(object && line.trim_start().starts_with("--"), "options of a command line that nobody typed");
+    let draws = context.trainer.value().is_some_and(Trainer::only_draws);
+    let trains = ["gradient", "optimizer", "backward", "checkpoint(", "torch.autocast"];
+    rule(draws && trains.iter().any(|word| line.contains(word)), "training advice to a program that draws");
+    // A whole traceback in which nothing is called a model, a loss or a layer.
+    let whole = context.frames.first().is_some_and(|first| first.function == "<module>");
+    let own = context.frames.iter().all(|frame| frame.is_user_code() && frame.code.is_some());
+    let model =
+        ["model", "net", "train", "loss", "layer", "forward", "batch", "encod", "decod", "embed", "optim", "head"];
+    let alone = whole && own && !says(&model) && !context.phase.is_known() && !context.batch_size.is_known();
+    rule(alone && context.trainer.value().is_none() && line.contains("samples"), "samples where no model runs");
+    if let Frees::Bytes { range, of: Part::Held, .. } = &ranked.offer.frees
+        && let Some(pool) =
+            context.pools.iter().filter(|pool| !pool.of_keys_and_values).map(|pool| pool.bytes).reduce(f64::max)
+        && let Some((allocated, capacity)) = incident.ledger.allocated.zip(incident.ledger.capacity)
+        && pool * 2.0 > capacity.middle() as f64
+        && (pool as i128) < allocated.high
+    {
+        rule(range.high > allocated.high - pool as i128 && id != "smaller-pool", "saves what a pool holds");
+    }
+    if ranked.fix.class == Class::Limits
+        && incident.event.resource == Resource::Gpu
+        && let Some(all) = incident.ledger.capacity
+        && let Some((allocated, asked)) = incident.ledger.allocated.zip(incident.ledger.requested)
+    {
+        let fraction = id == "raise-memory-fraction";
+        rule(fraction && (allocated + asked).low > all.high, "a limit that is above the device");
+    }
+    wrong
+}
+
 /// True where nearly all of the device was free.
 fn ledger_idle(incident: &Incident) -> bool {
     let ledger = &incident.ledger;
@@ -317,11 +450,13 @@ fn no_fix_is_advised_where_it_cannot_work() {
                         let document = oomdoc::dialect::reader().read(&Source::File(path.clone())).unwrap();
                         let explanation = diagnose(vec![FileEvents::of(&document, &given)], &given);
                         for diagnosis in &explanation.diagnoses {
-                            let found = foreign_words(diagnosis);
+                            let mut found = foreign_words(diagnosis);
+                            found.extend(idle_checks(diagnosis));
                             wrong.extend(found.into_iter().map(|what| format!("{}: {what}", path.display())));
                             for ranked in &diagnosis.plan.offers {
                                 let mut found = contradictions(&diagnosis.incident, ranked);
                                 found.extend(out_of_place(diagnosis, ranked));
+                                found.extend(of_another_kind(&diagnosis.incident, ranked));
                                 wrong.extend(found.into_iter().map(|what| format!("{}: {what}", path.display())));
                             }
                         }

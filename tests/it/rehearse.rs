@@ -370,6 +370,59 @@ fn memory_that_hangs_on_values_that_were_read_is_never_promised() {
 }
 
 #[test]
+fn values_that_only_a_huge_one_would_change_are_tried_too() {
+    let reads = format!("allocated=$((2000 * mib)) reserved=$allocated\n{READ_ONE}");
+    let larger = "[ \"$set_values\" = huge ] && allocated=$((9000 * mib)) reserved=$((9000 * mib))\n";
+    let (code, report) = play(&format!("{reads}{larger}tell steps ''")).json();
+    assert_eq!((code, report["verdict"].as_str()), (3, Some("unknown")), "{report}");
+    assert!(report["because"][0].as_str().unwrap().contains("8.79 GiB reserved where they are huge"), "{report}");
+    // A program that refuses such a number, or ends there with less, needs no more by it.
+    let refuses = r#"[ "$set_values" = huge ] && tell error ', "error": {"type": "OverflowError", "message": "x"}' && exit 1
+"#;
+    let ends = "[ \"$set_values\" = huge ] && steps=1 allocated=$((500 * mib)) reserved=$allocated && tell exit '' && exit 0\n";
+    for otherwise in [refuses, ends] {
+        let (code, report) = play(&format!("{reads}{otherwise}tell steps ''")).json();
+        assert_eq!((code, report["verdict"].as_str()), (0, Some("fits")), "{report}");
+    }
+}
+
+#[test]
+fn a_failure_on_values_that_were_read_is_told_as_one_and_the_figures_are_those_of_others() {
+    let fails = r#"steps=1
+  tell error ', "error": {"type": "ValueError", "message": "math domain error", "stack": ["train.py:9 bits"]}'
+  exit 1
+fi
+tell steps ''"#;
+    let script =
+        |when: &str| format!("allocated=$((2000 * mib)) reserved=$allocated\n{READ_ONE}if {when}; then\n  {fails}");
+    let (code, report) = play(&script("[ \"$set_values\" = zeros ]")).json();
+    assert_eq!((code, report["verdict"].as_str()), (3, Some("unknown")), "{report}");
+    let because = report["because"][0].as_str().unwrap();
+    for part in ["with zeros in place of the values that it reads", "math domain error (train.py:9 bits)", "large ones"]
+    {
+        assert!(because.contains(part), "{because}");
+    }
+    assert_eq!(report["peak"]["allocated_bytes"], 2000_u64 << 20, "of the run that went on: {report}");
+    // One that fails whatever the values are, fails.
+    let (code, report) = play(&script("true")).json();
+    assert_eq!(code, 3, "{report}");
+    assert!(report["because"][0].as_str().unwrap().starts_with("the program failed after 1 steps"), "{report}");
+}
+
+#[test]
+fn out_of_memory_that_other_values_avoid_is_not_certain() {
+    let script = format!(
+        "{READ_ONE}[ \"$set_values\" = zeros ] && out_of_memory\nallocated=$((2000 * mib)) reserved=$allocated\n\
+         tell steps ''"
+    );
+    let (code, report) = play(&script).json();
+    assert_eq!((code, report["verdict"].as_str()), (3, Some("unknown")), "{report}");
+    assert!(report["because"][0].as_str().unwrap().contains("it runs out of memory"), "{report}");
+    let always = format!("{READ_ONE}out_of_memory");
+    assert_eq!(play(&always).json().0, 1);
+}
+
+#[test]
 fn an_optimizer_that_never_steps_is_no_training_that_was_seen() {
     let script = "allocated=$((2000 * mib)) reserved=$allocated steps=0\n";
     let (code, report) = play(&format!("{script}tell exit ', \"optimizers\": [{{\"class\": \"AdamW\"}}]'")).json();

@@ -369,6 +369,25 @@ assert not hasattr(torch.Tensor().all(), '_oomdoc_answer')
 }
 
 #[test]
+fn the_scale_of_gradients_falls_where_values_are_assumed_to_be_large() {
+    let script = "
+import torch
+torch.take(1)
+scaler = torch.amp.grad_scaler.GradScaler()
+scaler._lazy_init_scale_growth_tracker(None)
+scales = []
+for step in range(20):
+    scaler.update()
+    scales.append(scaler.get_scale())
+print(scales[0], scales[1], scales[-1])
+";
+    let Some(run) = rehearse(script, &[]) else { return };
+    assert_eq!((run.stdout().as_str(), run.traps("scale-read")), ("65536.0 65536.0 65536.0\n", (1, 20)));
+    let Some(run) = rehearse(script, &[("values", "large")]) else { return };
+    assert_eq!(run.stdout(), "32768.0 16384.0 1.0\n");
+}
+
+#[test]
 fn no_answer_is_given_where_none_is_wanted() {
     let script = "
 import torch

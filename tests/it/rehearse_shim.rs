@@ -275,6 +275,9 @@ fn copies_give_back_what_is_known() {
     assert_eq!((report.unknown_reads, report.launches), (4, 1), "the part, the large copy, and the last two");
     let lines = laid.lines("copies", &[("values", "ones")]);
     assert_eq!(lines[7], "never written [1, 0, 0, 0]");
+    // Large numbers, each smaller than the one before: the third and the fourth that are read.
+    let lines = laid.lines("copies", &[("values", "large")]);
+    assert_eq!(lines[7..], ["never written [255, 247, 255, 66]", "after it was freed [255, 243, 255, 66]"]);
 }
 
 #[test]

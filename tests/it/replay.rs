@@ -558,13 +558,48 @@ fn what_lay_idle_before_the_recording_makes_a_figure_a_range() {
     let all = replay(&["--capacity", "4GiB", path]);
     let other = device(&all)["what_if"].as_array().unwrap().iter().find(|entry| entry["change"] == "capacity").unwrap();
     assert!(other.get("oom").is_none() && other["peak_reserved_bytes"].is_u64(), "{other}");
-    // Another rounding that rounds nothing otherwise is the record itself.
-    let same = what_if(
-        &replay(&["--conf", "roundup_power2_divisions:[256:1,>:1]", path]),
-        "roundup_power2_divisions:[256:1,>:1]",
-    )
-    .clone();
+    // A rounding that rounds nothing in the record otherwise may have done so before it.
+    let rounding = "roundup_power2_divisions:[256:1,>:1]";
+    let same = what_if(&replay(&["--conf", rounding, path]), rounding).clone();
     assert_eq!((&same["peak_reserved_bytes"], same.get("peak_reserved_at_most_bytes")), (&(300 * MIB).into(), None));
+    assert_eq!(same["peak_reserved_at_least_bytes"], 240 * MIB, "{same}");
+    for entry in [expandable, other, &same] {
+        assert!(entry["because"][0].as_str().unwrap().contains("40.00 MiB in use and 100.00 MiB reserved"), "{entry}");
+    }
+    let (_, screen, _) = outcome(oomdoc().args(["replay", path]));
+    assert!(screen.replace('\n', " ").contains("Ranges, because the recording begins with 40.00 MiB"), "{screen}");
+}
+
+/// Up to 2.11 a trace has no pools: that of a `MemPool` which ended is known from what the allocator did not reuse.
+#[test]
+fn what_a_pool_gave_back_when_it_ended_is_not_the_default_pools() {
+    let folder = tempfile::tempdir().unwrap();
+    let entry = |action: &str, at: u64, by: &str| {
+        let frames = serde_json::json!([{"filename": "/job/train.py", "line": 9, "name": by}]);
+        serde_json::json!({"action": action, "addr": at << 28, "size": 20 << 20, "stream": 0, "frames": frames})
+    };
+    let made = |at: u64| [entry("segment_alloc", at, "forward"), entry("alloc", at, "forward")];
+    let freed = |at: u64| [entry("free_requested", at, "forward"), entry("free_completed", at, "forward")];
+    // The second segment is got although the first is free, and only the second is given back.
+    let mut trace = [made(1), freed(1), made(2), freed(2)].concat();
+    trace.push(entry("segment_free", 2, "close"));
+    trace.push(entry("alloc", 1, "forward"));
+    let block = serde_json::json!({"address": 1u64 << 28, "size": 20 << 20, "requested_size": 20 << 20,
+        "state": "active_allocated", "frames": []});
+    let snapshot = serde_json::json!({
+        "segments": [{"device": 0, "address": 1u64 << 28, "total_size": 20 << 20, "stream": 0, "segment_type": "large",
+            "allocated_size": 20 << 20, "active_size": 20 << 20, "blocks": [block]}],
+        "device_traces": [trace],
+    });
+    let path = folder.path().join("pool.json");
+    std::fs::write(&path, snapshot.to_string()).unwrap();
+    let path = path.to_str().unwrap();
+    let (_, screen, _) = outcome(oomdoc().args(["replay", path]));
+    let screen = screen.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(screen.contains("address of all 3 allocations and the size of all 2 segments"), "{screen}");
+    for entry in device(&replay(&["--capacity", "24GiB", path]))["what_if"].as_array().unwrap() {
+        assert!(entry.get("because").is_none() && entry["oom"] == false, "{entry}");
+    }
 }
 
 /// PyTorch collects garbage only under a limit that the program sets itself, which no recording tells.
@@ -592,6 +627,14 @@ fn another_device_is_asked_about_with_what_its_context_may_take() {
     assert_eq!(of("1536MiB")["oom"], true);
     let open = of("2GiB");
     assert!(open.get("oom").is_none() && open["peak_reserved_at_most_bytes"].as_u64() <= Some(1848 * MIB), "{open}");
+    // It hangs on what the context takes, and from where on is told.
+    let at = |name: &str, context: u64, less: u64| {
+        let bytes = open[name].as_u64().unwrap() + context * MIB - less;
+        of(&format!("{bytes}B"))["oom"].clone()
+    };
+    assert_eq!(at("served_from_bytes", 600, 0), false, "{open}");
+    assert_eq!(at("fails_below_bytes", 200, 2 * MIB), true, "{open}");
+    assert!(open["because"][0].as_str().unwrap().contains("1.41 GiB to 1.80 GiB"), "{open}");
     assert_eq!(of("4GiB")["oom"], false);
     let (_, screen, _) =
         outcome(oomdoc().args(["replay", "--lang", "en", "--format", "markdown", "--capacity", "2GiB", &file]));

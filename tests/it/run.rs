@@ -694,6 +694,27 @@ fn many_records_are_one_report_that_says_who_fell_first() {
     assert_eq!(report["timeline"]["jobs"][0]["rank"], 17);
 }
 
+/// Its record has no end yet, and memory may well be nearly full; it was told to have been killed.
+#[test]
+fn a_job_that_still_runs_has_not_failed() {
+    let mut job = Command::new("sleep").arg("600").spawn().unwrap();
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs_f64();
+    let folder = tempfile::tempdir().unwrap();
+    let record = folder.path().join("run.record");
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
+    let header = serde_json::json!({"schema": "oomdoc.record/1", "began": now, "pid": job.id(), "host": host.trim(),
+                                    "ram": 1_000_000_000, "devices": []});
+    std::fs::write(&record, format!("{header}\n{}\n", r#"{"t":1,"j":990000000,"h":990000000}"#)).unwrap();
+    let explain = || binary::outcome(binary::oomdoc().args(["explain", "--lang", "en"]).arg(&record));
+    let (code, out, _) = explain();
+    assert_eq!(code, 1, "{out}");
+    job.kill().unwrap();
+    job.wait().unwrap();
+    let (code, out, _) = explain();
+    assert_eq!(code, 0, "{out}");
+    assert!(out.starts_with("The record of the job breaks off") && !out.contains("SIGKILL"), "{out}");
+}
+
 #[test]
 fn a_job_that_runs_already_can_be_watched() {
     let mut job = Command::new("sleep").arg("600").spawn().unwrap();
@@ -754,6 +775,17 @@ fn top_draws_over_its_screen_and_gives_the_cursor_back() {
     assert_eq!(shown.matches("\x1b[H").count(), 2, "{shown}");
     assert!(shown.contains("memory of the job") && shown.contains("holds alone"), "{shown}");
     assert!(shown.contains("\x1b[?25l") && shown.ends_with("\x1b[?25hafter\r\n"), "{shown:?}");
+}
+
+#[test]
+fn top_keeps_within_a_small_window() {
+    let script = format!("{} top --count 1 $$; echo after", program());
+    let Some(terminal) = Terminal::sized(&["sh", "-c", &script], 4, 20) else { return };
+    let (shown, code) = terminal.end();
+    assert_eq!(code, 0, "{shown}");
+    let frame = shown.split("\x1b[H").nth(1).and_then(|rest| rest.split("\x1b[J").next()).unwrap();
+    assert_eq!(frame.matches("\r\n").count(), 3, "{shown:?}");
+    assert!(shown.contains("\x1b[?7l") && shown.contains("\x1b[?7h"), "long lines are cut: {shown:?}");
 }
 
 #[test]
@@ -835,7 +867,7 @@ fn a_kill_in_the_jobs_control_group_is_proved_by_its_counter() {
     let (Some(_), Some(group)) = (python(), Group::limited(300)) else { return };
     let (code, told) = group.run(GROWS);
     assert_eq!(code, 137, "{told}");
-    assert!(told.contains("the kernel counted 1 kill(s) for want of memory"), "{told}");
+    assert!(told.contains("the kernel counted 1 kill for want of memory"), "{told}");
     assert!(told.contains("300.00 MiB"), "{told}");
 }
 

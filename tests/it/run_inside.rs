@@ -23,6 +23,24 @@ for step in range(100):
     optimizer.step()
 ";
 
+/// Eight steps that need 2 GiB of 4, and then gradients are off.
+const STEADY: &str = "
+import torch
+torch._C.state['total'] = 4 << 30
+optimizer = torch.optim.SGD()
+torch.take(1 << 30)
+for step in range(8):
+    torch.take(1 << 30)
+    torch.give(1 << 30)
+    optimizer.step()
+torch.is_grad_enabled = lambda: False
+";
+
+/// The requests of [`LEAKS`] alone, one after another until one fails.
+fn requests() -> &'static str {
+    &LEAKS[LEAKS.find("for step").unwrap()..LEAKS.find("    optimizer.step()").unwrap()]
+}
+
 /// Runs a script under `oomdoc run` with these options, in a folder of its own.
 fn run(folder: &Path, options: &[&str], script: &str, environment: &[(&str, &str)]) -> Option<Output> {
     if std::process::Command::new("python3").arg("--version").output().is_err() {
@@ -73,21 +91,9 @@ fn a_leak_is_told_by_what_was_allocated_after_each_step_and_the_record_tells_it_
 /// validation.
 #[test]
 fn what_fails_without_gradients_after_steps_is_validation_and_not_the_jobs_own_need() {
-    let steps = "
-import torch
-torch._C.state['total'] = 4 << 30
-optimizer = torch.optim.SGD()
-torch.take(1 << 30)
-for step in range(8):
-    torch.take(1 << 30)
-    torch.give(1 << 30)
-    optimizer.step()
-torch.is_grad_enabled = lambda: False
-";
-    let failing = &LEAKS[LEAKS.find("for step").unwrap()..LEAKS.find("    optimizer.step()").unwrap()];
-    let failing = failing.replace('\n', "\n    ");
+    let failing = requests().replace('\n', "\n    ");
     for (function, validates) in [("evaluate", true), ("teacher", false)] {
-        let script = format!("{steps}def {function}():\n    {failing}\n{function}()\n");
+        let script = format!("{STEADY}def {function}():\n    {failing}\n{function}()\n");
         let folder = tempfile::tempdir().unwrap();
         let Some(output) = run(folder.path(), &["--snapshot=shots"], &script, &[]) else { return };
         let told = text(&output);
@@ -141,7 +147,7 @@ except torch.OutOfMemoryError:
     let told = text(&output);
     assert_eq!(output.status.code(), Some(0), "{told}");
     assert!(told.contains("allocated by PyTorch 10 B at most (step 1 of 1)"), "{told}");
-    assert!(told.contains("1 memory snapshot(s) of errors that it survived") && told.lines().count() == 1, "{told}");
+    assert!(told.contains("1 memory snapshot of errors that it survived") && told.lines().count() == 1, "{told}");
 }
 
 #[test]
@@ -159,19 +165,7 @@ fn a_job_whose_pythons_import_nothing_is_told_in_one_line_and_one_that_does_is_n
 
 #[test]
 fn what_the_steps_needed_is_recorded_and_held_against_a_failure_that_no_call_names() {
-    let script = "
-import torch
-torch._C.state['total'] = 4 << 30
-optimizer = torch.optim.SGD()
-torch.take(1 << 30)
-for step in range(8):
-    torch.take(1 << 30)
-    torch.give(1 << 30)
-    optimizer.step()
-torch.is_grad_enabled = lambda: False
-";
-    let script =
-        format!("{script}{}", &LEAKS[LEAKS.find("for step").unwrap()..LEAKS.find("    optimizer.step()").unwrap()]);
+    let script = format!("{STEADY}{}", requests());
     let folder = tempfile::tempdir().unwrap();
     let Some(output) = run(folder.path(), &["--snapshot=shots", "--record", "run.record"], &script, &[]) else {
         return;

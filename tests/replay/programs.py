@@ -244,7 +244,97 @@ def crowded(batch, record):
     step(model, optimizer, 5 * batch, 200)
 
 
-PROGRAMS = {f.__name__: f for f in (graphs, tidy, pools, two_streams, expandable, ragged, growing, served, fraction, crowded)}
+def episodes(batch, record):
+    """Each episode gathers into a pool of its own, which goes with it; a policy is trained on it in between."""
+    record()
+    numbers = random.Random(29)
+    model = Model(layers=3, width=384, heads=6).cuda()
+    optimizer = torch.optim.AdamW(model.parameters())
+    best = []
+    for episode in range(7):
+        pool = torch.cuda.MemPool()
+        gathered = []
+        for _ in range(numbers.randint(6, 14)):
+            with torch.cuda.use_mem_pool(pool):
+                gathered.append(torch.empty(batch * numbers.randint(1, 9) * MIB // 3, device="cuda", dtype=torch.uint8))
+            with torch.no_grad():
+                model(tokens(batch, numbers.randint(40, 260)))
+            if len(gathered) > 5 and numbers.random() < 0.4:
+                del gathered[numbers.randrange(len(gathered))]
+        for piece in gathered[:3]:
+            best.append(piece.clone())
+            step(model, optimizer, 2 * batch, numbers.randint(60, 240))
+        del best[:-6], gathered[:], piece
+        del pool
+        if episode % 3 == 2:
+            torch.cuda.empty_cache()
+
+
+def pyramid(batch, record):
+    """Pictures of ever other sizes are halved and doubled again, with what each level skips; in half precision."""
+    record()
+    sizes = random.Random(37)
+    down = nn.ModuleList(nn.Linear(48 << i, 48 << (i + 1)) for i in range(4)).cuda()
+    up = nn.ModuleList(nn.Linear(3 * (48 << i), 48 << i) for i in reversed(range(4))).cuda()
+    weights = [*down.parameters(), *up.parameters()]
+    optimizer = torch.optim.SGD(weights, lr=0.01, momentum=0.9)
+
+    def half(x):
+        n, h, w, c = x.shape
+        return x.reshape(n, h // 2, 2, w // 2, 2, c).mean((2, 4))
+
+    def double(x):
+        return x.repeat_interleave(2, 1).repeat_interleave(2, 2)
+
+    for i in range(22):
+        side, count = 16 * sizes.randint(4, 15), batch * sizes.randint(1, 3)
+        x = torch.empty(count, side, side, 48, device="cuda")
+        optimizer.zero_grad(set_to_none=True)
+        skipped = []
+        with torch.autocast("cuda", dtype=torch.float16), torch.set_grad_enabled(i % 6 != 5):
+            for layer in down:
+                skipped.append(x)
+                x = layer(half(x)).relu()
+            for layer, skip in zip(up, reversed(skipped)):
+                x = layer(torch.cat([double(x), skip], -1)).relu()
+            loss = x.float().square().mean()
+        if i % 6 != 5:
+            loss.backward()
+            optimizer.step()
+        del x, skipped, skip, loss
+
+
+def adapters(batch, record):
+    """A server that swaps adapters. The recording begins when it was merged and its cache emptied: more was held before."""
+    torch.cuda.memory._record_memory_history(enabled=None)  # whoever else records
+    numbers = random.Random(43)
+    model = Model(layers=6, width=512, heads=8).cuda().half().eval()
+    merged = [torch.empty(batch * numbers.randint(30, 70) * MIB // 4, device="cuda", dtype=torch.uint8) for _ in range(24)]
+    del merged[::2]
+    merged.append(torch.empty(batch * 60 * MIB, device="cuda", dtype=torch.uint8))
+    del merged
+    torch.cuda.empty_cache()
+    loaded = {}
+    with torch.no_grad():
+        for i in range(60):
+            if i == 12:
+                record()
+            name = numbers.randrange(9)
+            if name not in loaded:
+                if len(loaded) == 4:
+                    del loaded[numbers.choice(sorted(loaded))]
+                rank = 2 ** numbers.randint(3, 7)
+                shapes = [(rank, 512 * numbers.randint(40, 130)) for _ in range(6)]
+                loaded[name] = [torch.empty(shape, device="cuda", dtype=torch.float16) for shape in shapes]
+            model(tokens(batch * numbers.randint(1, 6), numbers.randint(30, 300)))
+
+
+PROGRAMS = {
+    f.__name__: f
+    for f in (
+        graphs, tidy, pools, two_streams, expandable, ragged, growing, served, fraction, crowded, episodes, pyramid, adapters,
+    )
+}  # fmt: skip
 
 
 def main():

@@ -25,6 +25,18 @@ pub const LOADED_TWICE: Mechanism =
                 .at(span),
             );
             }
+            if let Some(span) = clue(Clue::SpawnedAgain) {
+                return Some(
+                    Reading::new(
+                        "copied-here",
+                        text!(
+                            en: "a spawned child runs the script again, and with it whatever loads the model",
+                            zh: "spawn 出的子进程会再次运行脚本，模型也随之再次加载"
+                        ),
+                    )
+                    .at(span),
+                );
+            }
             if let Some(span) = clue(Clue::LoadedTwice) {
                 return Some(
                     Reading::new(
@@ -109,9 +121,9 @@ pub const RESUMED: Mechanism = Mechanism {
             Reading::new(
                 "in-training",
                 text!(
-                    en: "the run goes on from a checkpoint: what was read from it stays on the device until it is \
-                         deleted",
-                    zh: "本次运行从检查点恢复：读入的内容在被删除之前一直留在设备上"
+                    en: "the run goes on from a checkpoint: what was read from it may still lie on the device beside \
+                         the model",
+                    zh: "本次运行从检查点恢复：读入的内容可能仍与模型一起留在设备上"
                 ),
             )
             .at(*span)

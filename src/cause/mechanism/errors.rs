@@ -4,6 +4,7 @@ use super::{Mechanism, Reading};
 use crate::cause::nature::{Asker, asker, on_gpu};
 use crate::cause::reading::size;
 use crate::dialect::{Fact, Sign};
+use crate::domain::Accelerator;
 use crate::incident::context::Clue;
 use crate::text;
 
@@ -127,6 +128,14 @@ pub const ON_CHIP: Mechanism = Mechanism {
         }
         let event = &incident.event;
         let text = match (event.facts.get(Fact::Requested), event.facts.get(Fact::Limit)) {
+            (Some(want), Some(limit)) if event.accelerator() == Accelerator::Tpu => {
+                let (want, limit) = (size(want.interval()), size(limit.interval()));
+                text!(
+                    en: "a kernel wants {want} of the TPU's vector memory, of which the compiler grants {limit}: batch \
+                         size and device memory have nothing to do with it",
+                    zh: "kernel 需要 {want} 的 TPU 向量内存，而编译器只给 {limit}：与批大小和显存无关"
+                )
+            }
             (Some(want), Some(limit)) => {
                 let (want, limit) = (size(want.interval()), size(limit.interval()));
                 text!(

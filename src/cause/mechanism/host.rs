@@ -182,10 +182,20 @@ pub const VICTIM: Mechanism = Mechanism {
             _ if event.resource == Resource::Host => "most-of-machine",
             _ => "most",
         };
+        // A child may have died in the place of the one that was chosen.
+        let pid = facts.pid.value().map(|pid| pid as f64);
+        let stood_in = facts.number(Number::ChosenPid).is_some_and(|chosen| Some(chosen) != pid);
         Some(
             Reading::new(
                 level,
-                text!(en: "the process that died held {part} of what there was", zh: "被杀进程占用上限的 {part}"),
+                if stood_in {
+                    text!(
+                        en: "the process that the kernel chose held {part} of what there was",
+                        zh: "内核选中的进程占用上限的 {part}"
+                    )
+                } else {
+                    text!(en: "the process that died held {part} of what there was", zh: "被杀进程占用上限的 {part}")
+                },
             )
             .at(at),
         )

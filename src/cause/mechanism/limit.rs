@@ -6,7 +6,7 @@ use crate::cause::reading::{looks_integrated, place, refused_although_free, size
 use crate::dialect::{Fact, Sign};
 use crate::domain::Number;
 use crate::text;
-use crate::units::GIB;
+use crate::units::{GIB, Interval};
 
 /// Metal's default watermark is 1.7 times the recommended working set, and the smallest Apple machine with a GPU that
 /// PyTorch supports has 8 GB, which gives 9.07 GiB: a lower limit was set by somebody.
@@ -106,6 +106,8 @@ pub const LIMIT: Mechanism = Mechanism {
         let at = if event.facts.get(Fact::FractionLimit).is_some() { Fact::FractionLimit } else { Fact::Limit };
         if let Some(cap) = ledger.cap {
             let limit = size(cap);
+            // Of a pool that prints its own limit it is that limit which is reached, whatever the device has.
+            let own = event.program.own_limit().is_some() && ledger.capacity.is_none();
             if event.has(Sign::Mps) {
                 if cap.high < LEAST_METAL_LIMIT {
                     return Some(
@@ -122,7 +124,7 @@ pub const LIMIT: Mechanism = Mechanism {
                 }
             } else if let (Some(held), Some(requested)) = (ledger.reserved.or(ledger.allocated), ledger.requested)
                 && (held + requested).surely_at_least(cap)
-                && ledger.free.is_some_and(|free| free.surely_at_least(requested))
+                && (own || ledger.free.is_some_and(|free| free.surely_at_least(requested)))
                 && ledger.capacity.is_none_or(|capacity| cap.high < capacity.low)
             {
                 let (held, want) = (size(held), size(requested));
@@ -132,6 +134,19 @@ pub const LIMIT: Mechanism = Mechanism {
                         true => ("", ""),
                         false => (" (computed)", "（计算值）"),
                     };
+                if own {
+                    return Some(
+                        Reading::new(
+                            "reached-while-free",
+                            text!(
+                                en: "{held} held + {want} asked for exceed the {limit} that the program's own \
+                                     pool may take",
+                                zh: "已持有 {held} + 请求 {want} 超过程序自身内存池的上限 {limit}"
+                            ),
+                        )
+                        .at(place(event, at)),
+                    );
+                }
                 return Some(
                     Reading::new(
                         "reached-while-free",
@@ -145,10 +160,12 @@ pub const LIMIT: Mechanism = Mechanism {
                 );
             }
         }
+        let demand = |requested: Interval| requested + ledger.allocated.unwrap_or(Interval::exactly(0));
         if event.has(Sign::Xpu)
             && let Some(requested) = ledger.requested
             && requested.middle() > (4 * GIB) as i128
-            && ledger.capacity.is_none_or(|capacity| requested.high < capacity.low)
+            // What is allocated and what was asked for must fit the device together.
+            && ledger.capacity.is_none_or(|all| demand(requested).high < all.low)
             && ledger.free.is_none_or(|free| free.surely_at_least(requested))
         {
             let want = size(requested);

@@ -175,6 +175,9 @@ pub const MECHANISMS: &[&Mechanism] = &[
     &observed::DEVICE,
     &observed::KILL,
     &observed::PRESSURE,
+    &observed::LOCKED,
+    &observed::ADDRESSES,
+    &observed::VICTIM,
 ];
 
 /// All that an incident shows, in the order of [`MECHANISMS`].

@@ -2,11 +2,13 @@
 
 use super::{Mechanism, Reading};
 use crate::cause::nature::{Asker, asker, on_gpu};
+use crate::dialect::Fact;
 use crate::domain::Sign;
 use crate::incident::Incident;
-use crate::incident::timeline::{Course, Curve, Quantity, Timeline};
+use crate::incident::context::Phase;
+use crate::incident::timeline::{Course, Curve, Point, Process, Quantity, Timeline};
 use crate::text;
-use crate::text::Text;
+use crate::text::{Text, counted};
 use crate::units::{Bytes, percent};
 
 /// Below this share of what the job held, workers are not what filled the memory.
@@ -28,8 +30,26 @@ const OF_PEAK: f64 = 0.3;
 /// Steps of which the allocator told what it held, from which on its figures say whether anything rises.
 const TOLD: usize = 4;
 
-/// What a fork's copies add is this share of what was there before at least.
+/// What a fork's copies add is this share of what was there before at least, and of it no more than that share may
+/// be pages that the processes did not have before.
 const ADDED_BY_COPIES: f64 = 0.25;
+const OWN_PAGES: f64 = 0.4;
+
+/// One that holds this many times what its like hold has outgrown them.
+const OUTGREW: f64 = 2.0;
+
+/// Threads whose stacks are worth telling.
+const MANY_THREADS: u64 = 16;
+
+/// Readings of a process before its end of which the highest is what it held.
+const LAST_READINGS: usize = 5;
+
+/// Page-locked memory is worth naming from this share of what was held on; and addresses of which so many are for
+/// memory that is held are no matter of their own.
+const OF_BOUND: f64 = 0.5;
+
+/// A level moves by this share at most while it stands still.
+const STILL: f64 = 0.08;
 
 /// A level below this share of what came after it is that of a program which has not begun.
 const STARTED: f64 = 0.15;
@@ -42,6 +62,9 @@ const FULL: f64 = 0.85;
 
 /// A reading may be this share of the time looked at older than the step it is taken for.
 const STALE: f64 = 0.1;
+
+/// A rise is one over the steps where so much of it fell between the first and the last of them.
+const OF_THE_STEPS: f64 = 0.5;
 
 /// Steps that a rise must last to be growth from step to step.
 const STEPS: f64 = 4.0;
@@ -63,15 +86,17 @@ fn seconds(value: f64) -> String {
 /// `, 72 MiB a step over 40 steps`, where the output told steps.
 ///
 /// Steps are often told only now and then, so that a rise is held against the steps from one telling to another.
-fn per_step(timeline: &Timeline, curve: &Curve, from: f64, to: f64) -> Text {
-    let mut told = timeline.steps.iter().map(|(at, _)| *at).filter(|at| (from..=to).contains(at));
+fn per_step(timeline: &Timeline, curve: &Curve, from: Point, to: Point) -> Text {
+    let mut told = timeline.steps.iter().map(|(at, _)| *at).filter(|at| (from.at..=to.at).contains(at));
     let (Some(first), Some(last)) = (told.next(), told.next_back()) else { return Text::default() };
     let steps = timeline.steps_between(first, last);
     let (Some(before), Some(after)) = (curve.at(first), curve.at(last)) else { return Text::default() };
     let risen = after.bytes.saturating_sub(before.bytes);
     // Readings that are older than that belong to other steps.
     let stale = (first - before.at).max(last - after.at) > STALE * (last - first);
-    if steps < STEPS || risen == 0 || stale {
+    // What came before the steps or after them, as in a load or a save, is none of theirs.
+    let theirs = risen as f64 >= OF_THE_STEPS * to.bytes.saturating_sub(from.bytes) as f64;
+    if steps < STEPS || risen == 0 || stale || !theirs {
         return Text::default();
     }
     let each = Bytes((risen as f64 / steps) as u64);
@@ -86,9 +111,13 @@ pub const HOST: Mechanism = Mechanism {
         "workers-hold",
         "rose",
         "rose-over-steps",
+        "rose-over-count",
+        "rose-in-load",
+        "rose-in-phase",
         "rose-slowly",
         "jumped",
         "climbed-late",
+        "others-came",
         "others",
         "shm-full",
         "files-in-memory",
@@ -104,8 +133,8 @@ pub const HOST: Mechanism = Mechanism {
         shm_full(timeline, asker(incident) == Asker::Shm)
             .or_else(|| files_in_memory(timeline))
             .or_else(|| others(timeline))
-            .or_else(|| workers(timeline))
-            .or_else(|| forked_copy(timeline))
+            .or_else(|| forked_copies(timeline))
+            .or_else(|| workers(timeline).filter(|_| outgrown(incident, timeline).is_none()))
             .or_else(|| course(incident, timeline))
     },
 };
@@ -113,7 +142,7 @@ pub const HOST: Mechanism = Mechanism {
 /// A kill of which the kernel's own counters say that it was none of its own.
 pub const KILL: Mechanism = Mechanism {
     id: "watched-kill",
-    levels: &["not-counted"],
+    levels: &["not-counted", "not-counted-rising"],
     read: |incident| {
         let timeline = incident.observed.as_deref()?;
         (incident.event.has(Sign::KilledWithoutProof) && timeline.shot_for_another_reason()).then(|| {
@@ -121,14 +150,28 @@ pub const KILL: Mechanism = Mechanism {
                 Some(_) => ("in the job's control group", "在作业的控制组中"),
                 None => ("on the whole machine", "在整机上"),
             };
-            Reading::new(
-                "not-counted",
-                text!(
-                    en: "the kernel counted no kill for want of memory {en} meanwhile, and no limit was near: \
-                         somebody else sent SIGKILL",
-                    zh: "期间内核{zh}没有记录到因内存不足的杀进程，也没有接近任何上限：SIGKILL 另有来源"
-                ),
-            )
+            if timeline.rose_to_the_end() {
+                Reading::new(
+                    "not-counted-rising",
+                    text!(
+                        en: "the kernel counted no kill for want of memory {en} meanwhile, and no limit was near: \
+                             somebody else sent SIGKILL, while the job held more than ever before, as a scheduler or \
+                             daemon does that watches what jobs hold (Slurm, LSF, PBS, Ray, earlyoom)",
+                        zh: "期间内核{zh}没有记录到因内存不足的杀进程，也没有接近任何上限：SIGKILL 另有来源，而当时\
+                             作业的占用达到最高，像是监视作业内存的调度器或守护进程所为\
+                             （Slurm、LSF、PBS、Ray、earlyoom）"
+                    ),
+                )
+            } else {
+                Reading::new(
+                    "not-counted",
+                    text!(
+                        en: "the kernel counted no kill for want of memory {en} meanwhile, and no limit was near: \
+                             somebody else sent SIGKILL",
+                        zh: "期间内核{zh}没有记录到因内存不足的杀进程，也没有接近任何上限：SIGKILL 另有来源"
+                    ),
+                )
+            }
         })
     },
 };
@@ -170,21 +213,40 @@ fn files_in_memory(timeline: &Timeline) -> Option<Reading> {
     ))
 }
 
-/// The machine was full, and mostly of what is not the job's.
+/// What binds was full, and mostly of what is not the job's: the machine, or a group that others share.
 fn others(timeline: &Timeline) -> Option<Reading> {
-    timeline.fullest(Quantity::Host).filter(|share| *share >= FULL)?;
-    let (host, job) = (timeline.curve(Quantity::Host)?.peak()?, timeline.curve(Quantity::Job)?);
-    let of_job = job.at(host.at)?.bytes;
-    let rest = host.bytes.saturating_sub(of_job);
-    if rest < host.bytes / 2 || rest < 2 * of_job {
+    let full = |quantity: &Quantity| timeline.fullest(*quantity).is_some_and(|share| share >= FULL);
+    let quantity = [Quantity::Cgroup, Quantity::Host].into_iter().find(full)?;
+    let (whole, job) = (timeline.curve(quantity)?, timeline.curve(Quantity::Job)?);
+    let (first, peak) = (*whole.points.first()?, whole.peak()?);
+    // What was moved out to swap is still whose it was.
+    let of_job = job
+        .at(peak.at)?
+        .bytes
+        .saturating_add(timeline.curve(Quantity::Swapped).and_then(|out| out.at(peak.at)).map_or(0, |out| out.bytes));
+    // Files in memory are no process's, and may be this job's own.
+    let files = match quantity {
+        Quantity::Cgroup => timeline.curve(Quantity::Shared).and_then(|files| files.at(peak.at)),
+        _ => None,
+    };
+    let rest = peak.bytes.saturating_sub(of_job).saturating_sub(files.map_or(0, |files| files.bytes));
+    if rest < peak.bytes / 2 || rest < 2 * of_job {
         return None;
     }
-    let (all, own, others) = (Bytes(host.bytes), Bytes(of_job), Bytes(rest));
+    let before = first.bytes.saturating_sub(job.points.first().map_or(0, |first| first.bytes));
+    let level = if before <= rest / 2 { "others-came" } else { "others" };
+    let (all, own, others, before) = (Bytes(peak.bytes), Bytes(of_job), Bytes(rest), Bytes(before));
+    // What the kernel holds for a group's processes, as for sockets, counts in it as well.
+    let (where_en, where_zh, who_en, who_zh) = match quantity {
+        Quantity::Cgroup => ("in its control group", "控制组", "others or the kernel", "其他进程或内核"),
+        _ => ("on the machine", "整机", "others", "其他进程"),
+    };
     Some(Reading::new(
-        "others",
+        level,
         text!(
-            en: "of {all} in use on the machine the job held {own}: {others} belonged to others",
-            zh: "整机已用 {all}，其中作业占 {own}，其余 {others} 属于其他进程"
+            en: "of {all} in use {where_en} the job held {own}: {others} belonged to {who_en}, who had {before} when \
+                 it began",
+            zh: "{where_zh}已用 {all}，其中作业占 {own}，其余 {others} 属于{who_zh}（作业开始时为 {before}）"
         ),
     ))
 }
@@ -220,90 +282,319 @@ fn workers(timeline: &Timeline) -> Option<Reading> {
     })
 }
 
-/// One forked child that came to hold for itself what it had shared with its parent.
-fn forked_copy(timeline: &Timeline) -> Option<Reading> {
-    let mut workers = timeline.processes.values().filter(|process| process.worker);
-    let (Some(child), None) = (workers.next(), workers.next()) else { return None };
-    let parent = timeline.processes.get(&child.parent)?;
-    let forked = child.curve.points.first()?.at;
+/// Forked children that came to hold for themselves what they had shared with their parent: more and more is in use
+/// although no process has more pages than before. What a child allocates of its own adds to its pages.
+fn forked_copies(timeline: &Timeline) -> Option<Reading> {
+    let mut forked: Vec<_> = timeline.processes.values().filter(|process| process.worker).collect();
+    let of_parent = forked.first()?.parent;
+    forked.retain(|process| process.parent == of_parent);
+    let parent = timeline.processes.get(&of_parent)?;
+    let begins = || forked.iter().filter_map(|process| Some(process.curve.points.first()?.at));
+    let (first, last) = (begins().fold(f64::INFINITY, f64::min), begins().fold(0.0, f64::max));
     // What belongs to whom is read seldom, as the kernel goes through all pages for it: the group's figure has it all.
     let of = [Quantity::Cgroup, Quantity::Job].into_iter().find_map(|quantity| timeline.curve(quantity))?;
-    let (before, peak) = (of.at(forked)?, of.peak()?);
-    let held = parent.curve.at(forked).or(parent.curve.points.first().copied())?.bytes;
+    let resident = timeline.curve(Quantity::Resident)?;
+    let (before, peak) = (of.at(first)?, of.peak()?);
+    let held = parent.curve.at(first).or(parent.curve.points.first().copied())?.bytes;
     let added = peak.bytes.saturating_sub(before.bytes);
-    // More than a copy of all that there was is not copied.
-    let copies = peak.at > forked && added as f64 >= ADDED_BY_COPIES * held as f64 && added <= held + held / 4;
-    let (pid, at, added, held) = (child.pid, seconds(forked), Bytes(added), Bytes(held));
+    let pages = resident.at(peak.at)?.bytes.saturating_sub(resident.at(last)?.bytes);
+    let children = forked.len() as u64;
+    // More than a copy for each of all that there was is not copied.
+    let copies = peak.at > last
+        && added as f64 >= ADDED_BY_COPIES * held as f64
+        && added <= (held + held / 4).saturating_mul(children)
+        && (pages as f64) < OWN_PAGES * added as f64;
+    let (at, added, held, pages) = (seconds(first), Bytes(added), Bytes(held), Bytes(pages));
+    let forks = counted(children, "child was", "children were");
     (copies && held.0 >= WORTH_TELLING).then(|| {
         Reading::new(
             "forked-copy",
             text!(
-                en: "process {pid} was forked after {at} from one that held {held}; {added} came on top since: pages \
-                     that a fork shares are copied when either of the two writes to them",
-                zh: "进程 {pid} 在 {at} 后由占用 {held} 的进程 fork 而来，此后又增加了 {added}：fork 共享的页在任一方\
-                     写入时会被复制"
+                en: "{forks} forked after {at} from a process that held {held}; since then {added} came on top, \
+                     while the resident pages rose by {pages}: pages that a fork shares are copied when either side \
+                     writes to them, which in Python the counting of references does",
+                zh: "{at} 后从占用 {held} 的进程 fork 出 {children} 个子进程；此后又增加了 {added}，而常驻页只增加了 \
+                     {pages}：fork 共享的页在任一方写入时会被复制，Python 的引用计数也算写入"
             ),
         )
     })
 }
 
+/// What the job held, and how it is called: the figure of its control group where that is mostly the job, since the
+/// kernel keeps it exactly, while the sum over processes is put together from readings of several moments. What was
+/// moved out to swap is held as well.
+fn held(timeline: &Timeline) -> Option<(Curve, Text)> {
+    let job = timeline.curve(Quantity::Job)?;
+    let mostly = |group: &&Curve| {
+        let peak = group.peak();
+        peak.and_then(|peak| Some(job.at(peak.at)?.bytes as f64 >= MOSTLY * peak.bytes as f64)).unwrap_or(false)
+    };
+    let bound = timeline.header.cgroup_limit.and_then(|_| timeline.curve(Quantity::Cgroup));
+    let (base, who) = match bound.filter(mostly) {
+        Some(group) => (group, text!(en: "the job's control group", zh: "作业的控制组")),
+        None => (job, text!(en: "the job", zh: "作业")),
+    };
+    let Some(swapped) = timeline.curve(Quantity::Swapped) else { return Some((base.clone(), who)) };
+    let with_swap = |point: &Point| {
+        let out = swapped.at(point.at).map_or(0, |out| out.bytes);
+        Point { bytes: point.bytes.saturating_add(out), ..*point }
+    };
+    let points = base.points.iter().map(with_swap).collect();
+    let (en, zh) = (&who.en, &who.zh);
+    Some((Curve { points }, text!(en: "{en}, swap included,", zh: "{zh}（含交换空间）")))
+}
+
+/// The one that was shot, where it held far more than its like: then its own memory is what tells.
+fn outgrown<'a>(incident: &Incident, timeline: &'a Timeline) -> Option<Shot<'a>> {
+    Shot::of(incident, timeline).filter(Shot::outgrew_its_like)
+}
+
 fn course(incident: &Incident, timeline: &Timeline) -> Option<Reading> {
-    let curve = timeline.curve(Quantity::Job)?;
-    let largest = timeline.largest_process()?;
-    let locked = locked(timeline, curve);
-    let (pid, name) = (largest.pid, &largest.name);
-    let process = Text::new(
-        format!(", most of it process {pid} ({name}){}", locked.en),
-        format!("，主要是进程 {pid}（{name}）{}", locked.zh),
-    );
+    let phase = incident.context.phase.value();
+    let (curve, who, whose) = match outgrown(incident, timeline) {
+        Some(shot) => (shot.process.curve.clone(), shot.name(), Whose::Process(phase)),
+        None => held(timeline).map(|(curve, who)| (curve, who, Whose::Jobs(phase)))?,
+    };
     let course = curve.course()?;
     if course != Course::Steady {
-        return rise(timeline, curve, course, false, &text!(en: "the job", zh: "作业"), &process);
+        return rise(timeline, &curve, course, whose, &who);
     }
     let held = Bytes(curve.peak()?.bytes);
-    let killed = incident.event.has(Sign::KilledWithProof) || incident.event.has(Sign::KilledWithoutProof);
-    Some(if killed {
+    let (en, zh) = (&who.en, &who.zh);
+    Some(if killed(incident) {
         Reading::new(
             "steady",
-            text!(en: "the job held {held} and did not grow before it died", zh: "作业占用 {held}，死亡前没有增长"),
+            text!(en: "{en} held {held} and did not grow before the end", zh: "{zh}占用 {held}，结束前没有增长"),
         )
     } else {
         Reading::new(
             "refused-at-once",
             text!(
-                en: "the job held {held} and did not grow: what was refused was asked for at once",
-                zh: "作业占用 {held} 且没有增长：被拒绝的是一次性申请"
+                en: "{en} held {held} and did not grow: what was refused was asked for at once",
+                zh: "{zh}占用 {held} 且没有增长：被拒绝的是一次性申请"
             ),
         )
     })
 }
 
-/// `; 480 MiB of it page-locked`, where that is most of what was added.
-fn locked(timeline: &Timeline, job: &Curve) -> Text {
-    let risen = |curve: &Curve| {
-        let (first, peak) = (curve.points.first()?, job.peak()?);
-        Some(curve.at(peak.at)?.bytes.saturating_sub(first.bytes))
-    };
-    // None of it is no curve at all, which then begins with what was locked first.
-    let of_locked = timeline.curve(Quantity::Locked).and_then(|curve| curve.peak()).map_or(0, |peak| peak.bytes);
-    let before = timeline.curve(Quantity::Locked).and_then(|curve| curve.points.first()).map_or(0, |first| {
-        if first.at > job.points.first().map_or(0.0, |first| first.at) + 0.05 { 0 } else { first.bytes }
-    });
-    let of_locked = of_locked.saturating_sub(before);
-    if of_locked < WORTH_TELLING || (of_locked as f64) < MOSTLY * risen(job).unwrap_or(u64::MAX) as f64 {
-        return Text::default();
-    }
-    let locked = Bytes(of_locked);
-    text!(
-        en: "; {locked} were page-locked meanwhile (mlock, pinned buffers), which nothing can move out",
-        zh: "；期间有 {locked} 被锁页（mlock、固定缓冲区），无法换出"
-    )
+fn killed(incident: &Incident) -> bool {
+    incident.event.has(Sign::KilledWithProof) || incident.event.has(Sign::KilledWithoutProof)
 }
+
+/// What a process alone came to hold more between two moments.
+fn risen(process: &Process, from: Point, to: Point) -> u64 {
+    let own = |at: f64| process.curve.at(at).map_or(0, |own| own.bytes);
+    own(to.at).saturating_sub(own(from.at))
+}
+
+/// The process whose rise was most of a rise.
+fn riser(timeline: &Timeline, from: Point, to: Point) -> Option<&Process> {
+    let process = timeline.processes.values().max_by_key(|process| risen(process, from, to))?;
+    let all = to.bytes.saturating_sub(from.bytes);
+    (risen(process, from, to) as f64 >= MOSTLY * all as f64).then_some(process)
+}
+
+/// The process whose rise it mostly was, else the one that held most.
+fn largest(timeline: &Timeline, from: Point, to: Point) -> Text {
+    let riser = riser(timeline, from, to);
+    let Some(process) = riser.or_else(|| timeline.largest_process()) else { return Text::default() };
+    let (pid, name) = (process.pid, &process.name);
+    let rank = process.rank.map(|rank| format!(", rank {rank}")).unwrap_or_default();
+    let peak = Bytes(process.curve.peak().map_or(0, |peak| peak.bytes));
+    if riser.is_some() {
+        text!(en: ", most of it process {pid} ({name}{rank})", zh: "，主要是进程 {pid}（{name}{rank}）")
+    } else {
+        text!(
+            en: "; the largest process, {pid} ({name}{rank}), held {peak}",
+            zh: "；最大的进程 {pid}（{name}{rank}）占用 {peak}"
+        )
+    }
+}
+
+/// Page-locked memory of the job's own processes.
+pub const LOCKED: Mechanism = Mechanism {
+    id: "watched-locked",
+    levels: &["at-its-limit", "rises", "holds"],
+    read: |incident| {
+        let timeline = incident.observed.as_deref()?;
+        if asker(incident) != Asker::Host {
+            return None;
+        }
+        if let Some(process) = timeline.out_of_locked_memory().filter(|_| !killed(incident))
+            && let Some((locked, limit)) = process.locked
+        {
+            let (pid, name, locked, limit) = (process.pid, &process.name, Bytes(locked), Bytes(limit));
+            return Some(Reading::new(
+                "at-its-limit",
+                text!(
+                    en: "process {pid} ({name}) had page-locked {locked} of the {limit} that its limit allows \
+                         (ulimit -l), which has nothing to do with how much memory is free",
+                    zh: "进程 {pid}（{name}）已锁页 {locked}，而其上限只允许 {limit}（ulimit -l），与空闲内存多少无关"
+                ),
+            ));
+        }
+        let (held, who) = held(timeline)?;
+        let (first, peak) = (*held.points.first()?, held.peak()?);
+        let locked = timeline.curve(Quantity::Locked)?.peak()?;
+        let risen = peak.bytes.saturating_sub(first.bytes);
+        let grows = matches!(held.course(), Some(Course::Rose { .. }));
+        let (en, zh) = (&who.en, &who.zh);
+        let (all, locked) = (Bytes(peak.bytes), Bytes(locked.bytes));
+        if locked.0 < WORTH_TELLING {
+            return None;
+        }
+        if grows && locked.0 as f64 >= MOSTLY * risen as f64 {
+            let risen = Bytes(risen);
+            return Some(Reading::new(
+                "rises",
+                text!(
+                    en: "{en} rose by {risen}, and {locked} came to be page-locked (mlock, pinned buffers), which \
+                         nothing can move out: such buffers are made again and again and kept",
+                    zh: "{zh}增长了 {risen}，而锁页内存达 {locked}（mlock、固定缓冲区），无法换出：这类缓冲区不断新建\
+                         且一直保留"
+                ),
+            ));
+        }
+        (locked.0 as f64 >= OF_BOUND * all.0 as f64).then(|| {
+            Reading::new(
+                "holds",
+                text!(
+                    en: "of the {all} held, {locked} were page-locked (mlock, pinned buffers), which nothing can move \
+                         out",
+                    zh: "在占用的 {all} 中，{locked} 为锁页内存（mlock、固定缓冲区），无法换出"
+                ),
+            )
+        })
+    },
+};
+
+/// Addresses, of which a limit (`ulimit -v`) allows so many.
+pub const ADDRESSES: Mechanism = Mechanism {
+    id: "watched-addresses",
+    levels: &["used-up", "filled"],
+    read: |incident| {
+        let timeline = incident.observed.as_deref()?;
+        if asker(incident) != Asker::Host || killed(incident) {
+            return None;
+        }
+        let process = timeline.out_of_addresses(incident.event.facts.get(Fact::Requested).map(|asked| asked.bytes))?;
+        let (used, limit) = process.addresses?;
+        let (pid, name, threads) = (process.pid, &process.name, process.threads);
+        let held = process.curve.peak()?.bytes;
+        let filled = held as f64 >= OF_BOUND * used as f64;
+        let (used, limit, held) = (Bytes(used), Bytes(limit), Bytes(held));
+        if filled {
+            return Some(Reading::new(
+                "filled",
+                text!(
+                    en: "process {pid} ({name}) had used {used} of the {limit} of addresses that its limit allows \
+                         (ulimit -v), most of it for the {held} of memory that it held: the limit stands for so much \
+                         RAM",
+                    zh: "进程 {pid}（{name}）已使用其上限允许的 {limit} 地址空间中的 {used}（ulimit -v），其中大部分是\
+                         它占用的 {held} 内存：该上限相当于这么多内存"
+                ),
+            ));
+        }
+        let (en, zh) = if threads < MANY_THREADS {
+            Default::default()
+        } else {
+            (
+                format!("; of its {threads} threads each took the addresses of its whole stack at once"),
+                format!("；它的 {threads} 个线程各自一次性占用了整个栈的地址"),
+            )
+        };
+        Some(Reading::new(
+            "used-up",
+            text!(
+                en: "process {pid} ({name}) had used {used} of the {limit} of addresses that its limit allows \
+                     (ulimit -v), and held no more than {held} of memory{en}",
+                zh: "进程 {pid}（{name}）已使用其上限允许的 {limit} 地址空间中的 {used}（ulimit -v），而实际占用\
+                     内存不超过 {held}{zh}"
+            ),
+        ))
+    },
+};
+
+/// One that was shot, by the kernel's count or as the log names it, beside those that its parent started with it.
+struct Shot<'a> {
+    process: &'a Process,
+    at: f64,
+    own: u64,
+    /// How many there were of its kind, and what the middle one of them held.
+    like: u64,
+    middle: u64,
+}
+
+impl Shot<'_> {
+    fn of<'a>(incident: &Incident, timeline: &'a Timeline) -> Option<Shot<'a>> {
+        let counted = timeline.victims.iter().max_by_key(|(_, victim)| victim.own);
+        let named = || u32::try_from(incident.event.facts.pid.value()?).ok().filter(|_| killed(incident));
+        let pid = counted.map(|(_, victim)| victim.pid).or_else(named)?;
+        let process = timeline.processes.get(&pid)?;
+        let last = process.curve.last()?;
+        // One that is about to end has given up what it held.
+        let before = process.curve.points.iter().rev().take(LAST_READINGS).map(|point| point.bytes).max()?;
+        let (at, own) = counted.map_or((last.at, before), |(at, victim)| (*at, victim.own.max(before)));
+        let mut like: Vec<u64> = timeline.like(pid).filter_map(|other| Some(other.at(at)?.bytes)).collect();
+        like.sort_unstable();
+        let middle = *like.get(like.len() / 2)?;
+        Some(Shot { process, at, own, like: like.len() as u64, middle })
+    }
+
+    fn outgrew_its_like(&self) -> bool {
+        self.own as f64 >= OUTGREW * self.middle as f64 && self.own.saturating_sub(self.middle) >= WORTH_TELLING
+    }
+
+    /// `process 9 (python, rank 2)`.
+    fn name(&self) -> Text {
+        let Process { pid, name, rank, .. } = self.process;
+        let rank = rank.map(|rank| format!(", rank {rank}")).unwrap_or_default();
+        text!(en: "process {pid} ({name}{rank})", zh: "进程 {pid}（{name}{rank}）")
+    }
+}
+
+/// Who was shot, beside its like.
+pub const VICTIM: Mechanism = Mechanism {
+    id: "watched-victim",
+    levels: &["outgrew-its-like", "one-of-many"],
+    read: |incident| {
+        let timeline = incident.observed.as_deref()?;
+        if asker(incident) != Asker::Host {
+            return None;
+        }
+        let shot = Shot::of(incident, timeline)?;
+        let name = shot.name();
+        let (en, zh, count) = (&name.en, &name.zh, shot.like);
+        let (after, own, middle) = (seconds(shot.at), Bytes(shot.own), Bytes(shot.middle));
+        if shot.outgrew_its_like() {
+            return Some(Reading::new(
+                "outgrew-its-like",
+                text!(
+                    en: "{en} was shot after {after}, when it held {own}; the {count} others of its kind held {middle} \
+                         in the middle, and only followed",
+                    zh: "{zh}在 {after} 后被杀，当时占用 {own}；同类的其他 {count} 个的中位占用为 {middle}，只是\
+                         随之失败"
+                ),
+            ));
+        }
+        (count >= 2 && middle.0 as f64 * OUTGREW >= shot.own as f64).then(|| {
+            Reading::new(
+                "one-of-many",
+                text!(
+                    en: "{en} was shot after {after}, when it held {own}; the {count} others of its kind held {middle} \
+                         in the middle: none of them stands out",
+                    zh: "{zh}在 {after} 后被杀，当时占用 {own}；同类的其他 {count} 个的中位占用为 {middle}：没有\
+                         哪个特别突出"
+                ),
+            )
+        })
+    },
+};
 
 /// What swap and the kernel's measure of waiting say.
 pub const PRESSURE: Mechanism = Mechanism {
     id: "watched-pressure",
-    levels: &["swapped", "stalled"],
+    levels: &["outgrew-ram", "swapped", "stalled"],
     read: |incident| {
         let timeline = incident.observed.as_deref()?;
         if asker(incident) != Asker::Host {
@@ -311,10 +602,28 @@ pub const PRESSURE: Mechanism = Mechanism {
         }
         let waited: f64 = timeline.stalled_of_last(LATELY);
         let share = percent(waited);
-        let swap = timeline.curve(Quantity::Swap).and_then(|swap| Some((swap.points.first()?, swap.peak()?)));
-        let swapped = swap.map(|(first, peak)| (peak.bytes.saturating_sub(first.bytes), peak.bytes));
-        let held = timeline.curve(Quantity::Job).and_then(|job| job.peak()).map_or(0, |peak| peak.bytes);
-        if let Some((risen, used)) = swapped.filter(|(risen, _)| *risen >= WORTH_TELLING.max(held / 10)) {
+        let job = timeline.curve(Quantity::Job).and_then(|job| job.peak()).map_or(0, |job| job.bytes);
+        let enough = |out: &u64| *out >= WORTH_TELLING.max(job / 10);
+        let own = timeline.curve(Quantity::Swapped).and_then(|out| out.peak()).map(|out| out.bytes).filter(enough);
+        if let Some(own) = own
+            && let Some((held, _)) = held(timeline)
+            && stood_still(&held)
+        {
+            let (own, all) = (Bytes(own), Bytes(held.peak()?.bytes));
+            return Some(Reading::new(
+                "outgrew-ram",
+                text!(
+                    en: "the job needed {all} and stayed at that, {own} of it in swap: its data is larger than the RAM \
+                         it may use, and in the last 10 s everything waited for memory {share} of the time",
+                    zh: "作业需要 {all} 并保持在该水平，其中 {own} 在交换空间：数据大于可用内存，最后 10 秒中有 \
+                         {share} 的时间所有任务都在等待内存"
+                ),
+            ));
+        }
+        let machine = timeline.curve(Quantity::Swap);
+        let swap = machine.and_then(|swap| Some((swap.points.first()?.bytes, swap.peak()?.bytes)));
+        let risen = own.or(swap.map(|(first, peak)| peak.saturating_sub(first))).filter(enough);
+        if let Some((risen, (_, used))) = risen.zip(swap) {
             let (risen, used) = (Bytes(risen), Bytes(used));
             let all = Bytes(timeline.header.swap_size.unwrap_or(0));
             return Some(Reading::new(
@@ -339,28 +648,55 @@ pub const PRESSURE: Mechanism = Mechanism {
     },
 };
 
+/// True where it stayed at one level in the second half of its time.
+fn stood_still(curve: &Curve) -> bool {
+    let (Some(first), Some(last)) = (curve.points.first(), curve.last()) else { return false };
+    let half = first.at + (last.at - first.at) / 2.0;
+    let late = || curve.points.iter().filter(|point| point.at >= half).map(|point| point.bytes);
+    let (Some(low), Some(high)) = (late().min(), late().max()) else { return false };
+    late().count() >= TOLD && (high - low) as f64 <= STILL * high as f64
+}
+
+/// What rose.
+#[derive(Clone, Copy)]
+enum Whose {
+    Devices,
+    /// The job's on the machine, or that of one of its processes, and the phase that its log shows at last.
+    Jobs(Option<Phase>),
+    Process(Option<Phase>),
+}
+
 /// A rise or climb in words; `None` where it was steady.
-fn rise(
-    timeline: &Timeline,
-    curve: &Curve,
-    course: Course,
-    on_device: bool,
-    who: &Text,
-    process: &Text,
-) -> Option<Reading> {
+fn rise(timeline: &Timeline, curve: &Curve, course: Course, whose: Whose, who: &Text) -> Option<Reading> {
     let (from, to) = match course {
         Course::Rose { from, to, .. } | Course::Climbed { from, to } => (from, to),
         Course::Steady => return None,
     };
+    let (on_device, phase) = match whose {
+        Whose::Devices => (true, None),
+        Whose::Jobs(phase) | Whose::Process(phase) => (false, phase),
+    };
+    let in_load = matches!(phase, Some(Phase::Load | Phase::Resume | Phase::DataLoading));
+    // After steps of which this is not.
+    let apart = matches!(phase, Some(Phase::Checkpoint | Phase::Validation)) && timeline.steps.len() as f64 >= STEPS;
     // What a program holds while it starts is no level that its steps had.
     let started = from.bytes as f64 >= STARTED * to.bytes as f64;
     if matches!(course, Course::Climbed { .. }) && !started && (on_device || to.at - from.at > AT_ONCE) {
         return None;
     }
     let (start, end, lasted) = (Bytes(from.bytes), Bytes(to.bytes), to.at - from.at);
-    let steps = per_step(timeline, curve, from.at, to.at);
+    let steps = per_step(timeline, curve, from, to);
+    // What is counted is the work of those who print; a worker that grows beside it keeps what it was given.
+    let in_worker = riser(timeline, from, to).is_some_and(|process| process.worker);
+    let counts = !on_device && !in_worker && steps.is_empty();
+    let first = curve.points.first().filter(|_| counts);
+    let count = first.map_or_else(Text::default, |first| whole_count(timeline, *first, to));
+    let rose = matches!(course, Course::Rose { .. });
     let level = match course {
         _ if !steps.is_empty() => "rose-over-steps",
+        _ if apart => "rose-in-phase",
+        _ if in_load => "rose-in-load",
+        _ if rose && !count.is_empty() => "rose-over-count",
         Course::Rose { bytes_per_second, .. } if lasted >= SLOWLY && bytes_per_second <= SLOW => "rose-slowly",
         Course::Rose { .. } => "rose",
         _ if lasted <= AT_ONCE => "jumped",
@@ -377,13 +713,30 @@ fn rise(
         ),
     };
     let time = seconds(lasted);
+    let process = match whose {
+        Whose::Jobs(_) => largest(timeline, from, to),
+        Whose::Devices | Whose::Process(_) => Text::default(),
+    };
     Some(Reading::new(
         level,
         Text::new(
-            format!("{} {en} within {time}{}{}", who.en, steps.en, process.en),
-            format!("{}在 {time} 内{zh}{}{}", who.zh, steps.zh, process.zh),
+            format!("{} {en} within {time}{}{}{}", who.en, steps.en, count.en, process.en),
+            format!("{}在 {time} 内{zh}{}{}{}", who.zh, steps.zh, count.zh, process.zh),
         ),
     ))
+}
+
+/// Where the output counts something of which it tells how many there are: what all of them would take.
+fn whole_count(timeline: &Timeline, from: Point, to: Point) -> Text {
+    let Some((done, all)) = timeline.count.filter(|(done, all)| *done >= STEPS && done < all) else {
+        return Text::default();
+    };
+    let risen = to.bytes.saturating_sub(from.bytes) as f64;
+    let whole = Bytes(from.bytes.saturating_add((risen / done * all) as u64));
+    text!(
+        en: ", when its output had counted to {done:.0} of {all:.0}: at this rate the whole takes about {whole}",
+        zh: "，此时输出已计到 {all:.0} 中的 {done:.0}：照此速度，全部约需 {whole}"
+    )
 }
 
 /// Who held the memory of the GPU.
@@ -436,15 +789,16 @@ fn own(timeline: &Timeline, device: u32) -> Option<Reading> {
     let curves = [Quantity::Own(device), Quantity::Device(device)].into_iter().filter_map(|of| timeline.curve(of));
     let mut courses = curves.filter_map(|curve| Some((curve, curve.course()?)));
     let who = text!(en: "the job's memory on GPU {device}", zh: "作业在 GPU {device} 上的显存");
-    courses.find_map(|(curve, course)| rise(timeline, curve, course, true, &who, &Text::default()))
+    courses.find_map(|(curve, course)| rise(timeline, curve, course, Whose::Devices, &who))
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::level;
     use super::*;
-    use crate::cause::trial::host;
-    use crate::incident::timeline::{Header, ProcessSample, Sample};
+    use crate::cause::trial::{figure, host};
+    use crate::cause::{CauseId, rank};
+    use crate::incident::timeline::{Header, ProcessSample, Sample, Victim};
     use crate::units::MIB;
     use std::sync::Arc;
 
@@ -463,7 +817,14 @@ mod tests {
     }
 
     fn process(pid: u32, parent: u32, own: u64) -> ProcessSample {
-        ProcessSample { pid, parent, name: "python".into(), worker: parent != 1, own: own * MIB }
+        ProcessSample {
+            pid,
+            parent,
+            name: "python".into(),
+            worker: parent != 1,
+            own: own * MIB,
+            ..ProcessSample::default()
+        }
     }
 
     #[test]
@@ -479,20 +840,34 @@ mod tests {
         assert_ne!(level(&HOST, &files(30)), Some("files-in-memory"), "its own rise tells more");
     }
 
+    /// A parent of 400 MiB that forks after 10 s; so much more is in use with each second, and so many pages more.
+    fn forked(children: u32, each: u64, pages: u64) -> Incident {
+        watched(30, move |i, sample| {
+            let since = i.saturating_sub(10);
+            (sample.cgroup, sample.job) = (Some((400 + each * since) * MIB), Some((400 + each * since) * MIB));
+            sample.processes = vec![process(7, 1, 400)];
+            sample.resident = Some(400 * MIB);
+            if i >= 10 {
+                sample.resident = Some((400 * u64::from(children + 1) + pages * since) * MIB);
+                sample.processes.extend((0..children).map(|child| process(8 + child, 7, each * since / 2)));
+            }
+        })
+    }
+
     #[test]
     fn a_forks_copies_are_told_where_there_is_one_child_and_no_more_than_a_copy() {
-        let forked = |each: u64| {
-            watched(30, move |i, sample| {
-                let added = if i > 10 { each * (i - 10) } else { 0 };
-                (sample.cgroup, sample.job) = (Some((400 + added) * MIB), Some((400 + added) * MIB));
-                sample.processes = vec![process(7, 1, 400)];
-                if i >= 10 {
-                    sample.processes.push(process(8, 7, added / 2));
-                }
-            })
-        };
-        assert_eq!(level(&HOST, &forked(20)), Some("forked-copy"));
-        assert_ne!(level(&HOST, &forked(30)), Some("forked-copy"), "more than there was to copy");
+        assert_eq!(level(&HOST, &forked(1, 20, 0)), Some("forked-copy"));
+        assert_ne!(level(&HOST, &forked(1, 30, 0)), Some("forked-copy"), "more than there was to copy");
+        let incident = forked(1, 20, 0);
+        assert_eq!(rank(&incident)[0].cause.id, CauseId::HostWorkers);
+    }
+
+    #[test]
+    fn what_forked_processes_take_for_themselves_is_no_copy() {
+        for children in [1, 4] {
+            assert_eq!(level(&HOST, &forked(children, 20, 2)), Some("forked-copy"), "{children}");
+            assert_ne!(level(&HOST, &forked(children, 20, 20)), Some("forked-copy"), "{children}: pages of their own");
+        }
     }
 
     #[test]
@@ -509,18 +884,182 @@ mod tests {
     }
 
     #[test]
+    fn a_need_that_stands_still_above_the_ram_is_no_growth() {
+        let swapping = |out: fn(u64) -> u64| {
+            watched(40, move |i, sample| {
+                sample.job = Some((60 * i.min(6)) * MIB);
+                sample.swapped = (i > 6).then(|| out(i) * MIB);
+                sample.processes = vec![process(7, 1, 60 * i.min(6))];
+                sample.stalled = Some(0.4);
+            })
+        };
+        let stands = swapping(|i| 300 + i % 4);
+        assert_eq!(level(&PRESSURE, &stands), Some("outgrew-ram"));
+        let told = (PRESSURE.read)(&stands).unwrap().text.en;
+        assert!(told.contains("needed 663.00 MiB and stayed at that, 303.00 MiB of it in swap"), "{told}");
+        assert_eq!(rank(&stands)[0].cause.id, CauseId::HostMemory);
+        let grows = swapping(|i| 20 * i);
+        assert_ne!(level(&PRESSURE, &grows), Some("outgrew-ram"));
+        assert_eq!(rank(&grows)[0].cause.id, CauseId::LeakGrowth, "what is moved out is held all the same");
+    }
+
+    #[test]
     fn what_is_locked_is_told_with_the_rise_and_a_program_that_starts_has_no_level() {
-        let locked = watched(30, |i, sample| {
-            sample.job = Some((20 + 15 * i) * MIB);
-            sample.locked = (i > 0).then_some(15 * i * MIB);
-            sample.processes = vec![process(7, 1, 20 + 15 * i)];
+        let of = |locked: fn(u64) -> u64| {
+            watched(30, move |i, sample| {
+                sample.job = Some((20 + 15 * i) * MIB);
+                sample.locked = (i > 0).then(|| locked(i) * MIB);
+                sample.processes = vec![process(7, 1, 20 + 15 * i)];
+            })
+        };
+        let told = (LOCKED.read)(&of(|i| 15 * i)).unwrap();
+        assert_eq!(told.level, "rises");
+        assert!(told.text.en.contains("435.00 MiB came to be page-locked"), "{}", told.text.en);
+        assert_eq!(level(&LOCKED, &of(|i| i)), None, "a few pages of keys are anybody's");
+        let pool = watched(30, |i, sample| {
+            (sample.job, sample.locked) = (Some(if i < 2 { 20 } else { 720 } * MIB), Some(400 * MIB));
         });
-        let told = (HOST.read)(&locked).unwrap().text.en;
-        assert!(told.contains("435.00 MiB were page-locked meanwhile"), "{told}");
+        assert_eq!(level(&LOCKED, &pool), Some("holds"));
         let started = watched(30, |i, sample| {
             sample.job = Some(if i < 20 { 20 } else { 20 + 90 * (i - 19) } * MIB);
             sample.processes = vec![process(7, 1, 20)];
         });
         assert_eq!(level(&HOST, &started), None);
+    }
+
+    #[test]
+    fn addresses_that_are_used_up_are_a_limits_doing_and_a_request_that_no_machine_has_is_not() {
+        let level_of = |used: u64, held: u64, requested: Option<&str>| {
+            let mut incident = watched(5, move |_, sample| {
+                let addresses = Some((used * MIB, 3000 * MIB));
+                sample.processes = vec![ProcessSample { addresses, threads: 40, ..process(7, 1, held) }];
+            });
+            let mut timeline = incident.observed.as_deref().cloned().unwrap();
+            timeline.header.ram = Some(16_000 * MIB);
+            incident.observed = Some(Arc::new(timeline));
+            requested.into_iter().for_each(|size| incident.event.facts.note(Fact::Requested, figure(size)));
+            level(&ADDRESSES, &incident)
+        };
+        let of = |used, requested| level_of(used, 20, requested);
+        assert_eq!(level_of(2900, 2000, None), Some("filled"), "memory fills it, as it would fill RAM");
+        assert_eq!(of(2900, None), Some("used-up"));
+        assert_eq!(of(900, None), None, "there is room below the limit");
+        assert_eq!(of(30, None), None);
+        assert_eq!(of(900, Some("3.00 GiB")), Some("used-up"));
+        assert_eq!(of(900, Some("1.00 GiB")), None);
+        assert_eq!(of(900, Some("3000.00 GiB")), None, "no machine has that");
+    }
+
+    #[test]
+    fn a_limit_on_locked_pages_is_told_where_it_is_reached() {
+        let of = |locked: u64| {
+            watched(5, move |_, sample| {
+                let locked = Some((locked << 20, 8 * MIB));
+                sample.processes = vec![ProcessSample { locked, ..process(7, 1, 90) }];
+            })
+        };
+        assert_eq!(level(&LOCKED, &of(7)), Some("at-its-limit"));
+        assert_eq!(rank(&of(7))[0].cause.id, CauseId::FrameworkLimit);
+        assert_eq!(level(&LOCKED, &of(4)), None, "there is room below the limit");
+        let mut shot = of(7);
+        shot.event.sign(Sign::KilledWithProof);
+        assert_ne!(level(&LOCKED, &shot), Some("at-its-limit"), "a limit refuses, and does not kill");
+    }
+
+    #[test]
+    fn a_rise_before_or_after_the_steps_is_none_of_theirs() {
+        // Steps from 10 to 30 s; what rises does so with them, or when they are over.
+        let of = |with_steps: bool| {
+            watched(40, move |i, sample| {
+                let risen = if with_steps { i.saturating_sub(8).min(24) } else { i / 8 + i.saturating_sub(30) * 5 };
+                sample.job = Some((200 + 15 * risen) * MIB);
+                sample.processes = vec![process(7, 1, 200 + 15 * risen)];
+                sample.step = (10..=30).contains(&i).then_some(i as f64);
+            })
+        };
+        assert_eq!(level(&HOST, &of(true)), Some("rose-over-steps"));
+        let mut after = of(false);
+        assert_ne!(level(&HOST, &after), Some("rose-over-steps"));
+        after.context.phase.note(Phase::Checkpoint, crate::evidence::Span::line(9));
+        assert_eq!(level(&HOST, &after), Some("rose-in-phase"));
+        assert_eq!(rank(&after)[0].cause.id, CauseId::TransientPeak);
+        let mut with_them = of(true);
+        with_them.context.phase.note(Phase::Checkpoint, crate::evidence::Span::line(9));
+        assert_eq!(level(&HOST, &with_them), Some("rose-over-steps"), "a save after steps that leak");
+    }
+
+    #[test]
+    fn a_victim_stands_beside_its_like() {
+        let of = |own: u64| {
+            watched(10, move |i, sample| {
+                sample.processes = (0..4).map(|rank| process(7 + rank, 1, 100)).collect();
+                (sample.processes[2].own, sample.processes[2].rank) = (own * MIB, Some(2));
+                if i == 9 {
+                    let victim = Victim { pid: 9, name: "python".into(), rank: Some(2), own: own * MIB };
+                    sample.processes.remove(2);
+                    sample.victims = vec![victim];
+                }
+            })
+        };
+        let told = (VICTIM.read)(&of(600)).unwrap();
+        assert_eq!(told.level, "outgrew-its-like");
+        assert!(told.text.en.contains("(python, rank 2) was shot after 9.0 s, when it held 600.00 MiB"), "{told:?}");
+        assert_eq!(level(&VICTIM, &of(110)), Some("one-of-many"));
+        // Nobody counted, and the launcher names the process.
+        let mut named = of(600);
+        let mut timeline = named.observed.as_deref().cloned().unwrap();
+        timeline.victims.clear();
+        named.observed = Some(Arc::new(timeline));
+        assert_eq!(level(&VICTIM, &named), None);
+        named.event.facts.pid.note(9u64, crate::evidence::Span::line(3));
+        named.event.sign(Sign::KilledWithoutProof);
+        assert_eq!(level(&VICTIM, &named), Some("outgrew-its-like"));
+        assert_eq!(level(&VICTIM, &watched(10, |_, _| {})), None);
+    }
+
+    #[test]
+    fn others_in_the_jobs_group_are_told_from_the_job_and_its_files() {
+        let of = |own: u64, files: u64| {
+            watched(20, move |i, sample| {
+                sample.cgroup = Some((50 + 50 * i).min(1000) * MIB);
+                (sample.job, sample.shared) = (Some(own * MIB), Some(files * MIB));
+                sample.processes = vec![process(7, 1, own)];
+            })
+        };
+        assert_eq!(level(&HOST, &of(40, 0)), Some("others-came"));
+        assert_eq!(rank(&of(40, 0))[0].cause.id, CauseId::OtherProcess);
+        for incident in [of(700, 0), of(40, 800)] {
+            let level = level(&HOST, &incident);
+            assert!(!level.is_some_and(|level| level.starts_with("others")), "files are no process's: {level:?}");
+        }
+        let all_along = watched(20, |_, sample| (sample.cgroup, sample.job) = (Some(950 * MIB), Some(40 * MIB)));
+        assert_eq!(level(&HOST, &all_along), Some("others"));
+    }
+
+    #[test]
+    fn a_count_to_a_known_end_is_a_load_with_its_whole_need_and_steps_are_not() {
+        let of = |count: Option<(f64, f64)>, phase: Option<Phase>| {
+            let mut incident = watched(40, move |i, sample| {
+                sample.job = Some((40 + 20 * i) * MIB);
+                sample.processes = vec![process(7, 1, 40 + 20 * i)];
+                sample.count = count.map(|(each, all)| (each * i as f64, all));
+            });
+            phase.into_iter().for_each(|phase| incident.context.phase.note(phase, crate::evidence::Span::line(2)));
+            incident
+        };
+        let counted = of(Some((2.0, 200.0)), None);
+        let told = (HOST.read)(&counted).unwrap();
+        assert_eq!(told.level, "rose-over-count");
+        // 780 MiB at 78 of 200, on top of 40 MiB.
+        assert!(told.text.en.contains("counted to 78 of 200: at this rate the whole takes about 1.99 GiB"), "{told:?}");
+        assert_eq!(rank(&counted)[0].cause.id, CauseId::HostMemory);
+        let mut in_worker = of(Some((2.0, 200.0)), None).observed.as_deref().cloned().unwrap();
+        in_worker.processes.values_mut().for_each(|process| process.worker = true);
+        let mut beside = of(None, None);
+        beside.observed = Some(Arc::new(in_worker));
+        assert_eq!(level(&HOST, &beside), Some("rose"), "who prints the count is not who grows");
+        assert_eq!(level(&HOST, &of(None, None)), Some("rose"));
+        assert_eq!(level(&HOST, &of(Some((1.0, 39.0)), None)), Some("rose"), "all of it was there");
+        assert_eq!(level(&HOST, &of(None, Some(Phase::DataLoading))), Some("rose-in-load"));
     }
 }

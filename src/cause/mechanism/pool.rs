@@ -23,7 +23,7 @@ const LARGE_POOL: f64 = 0.4;
 
 /// The largest pool that the log announces, or the largest cache of keys and values, where it is a large part of the
 /// device, and that part.
-pub(super) fn announced(incident: &Incident, of_keys_and_values: bool) -> Option<(AnnouncedPool, f64)> {
+pub(crate) fn announced(incident: &Incident, of_keys_and_values: bool) -> Option<(AnnouncedPool, f64)> {
     let capacity = incident.ledger.capacity.filter(|_| on_gpu(incident))?.middle().max(1) as f64;
     let pools = incident.context.pools.iter().filter(|pool| pool.of_keys_and_values == of_keys_and_values);
     let most = pools.max_by(|a, b| a.bytes.total_cmp(&b.bytes))?;
@@ -217,7 +217,8 @@ pub const WARM_UP: Mechanism = Mechanism {
             let sized = incident.event.facts.numbers.get(&Number::KvCacheTokens).map(|(_, at)| *at);
             return Some(reading.at(sized.unwrap_or(event.at)));
         }
-        (on_gpu(incident) && event.has(Sign::EngineStartup)).then(|| {
+        let imports = asker(incident) == Asker::Host && incident.context.imports();
+        (imports || on_gpu(incident) && event.has(Sign::EngineStartup)).then(|| {
             Reading::new(
                 "start-up",
                 text!(en: "it failed at start-up, before anything could grow", zh: "失败发生在启动阶段，还来不及增长"),

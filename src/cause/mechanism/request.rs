@@ -214,6 +214,18 @@ pub const ABSURD: Mechanism = Mechanism {
                 .at(at),
             );
         }
+        if event.has(Sign::AbsurdRequest) && incident.context.exchanges_objects() {
+            return Some(
+                Reading::new(
+                    "wrong-shape",
+                    text!(
+                        en: "the size asked for is a length that the ranks told each other, and none of an object",
+                        zh: "请求的大小来自各 rank 相互告知的长度，而不可能是某个对象的长度"
+                    ),
+                )
+                .at(at),
+            );
+        }
         if event.has(Sign::AbsurdRequest) {
             return Some(
                 Reading::new(

@@ -255,9 +255,9 @@ pub const POOL_SIZED: Mechanism = Mechanism {
                 Reading::new(
                     "while-serving",
                     text!(
-                        en: "it failed while serving, after weights, cache and graphs had found their place: the work \
-                             on one batch was too much",
-                        zh: "失败发生在服务期间，权重、KV cache 和 CUDA Graph 都已就位：是某个批次的计算超出了余量"
+                        en: "it was the scheduler that failed, which works on batches once weights, cache and graphs \
+                             have their place",
+                        zh: "失败的是调度器：权重、KV cache 和 CUDA Graph 就位之后，由它处理各个批次"
                     ),
                 )
                 .at(event.at),
@@ -347,9 +347,8 @@ pub const ESTIMATE: Mechanism = Mechanism {
                 Reading::new(
                     "first-buffer",
                     text!(
-                        en: "not even the first buffer, {want} of weights, found room: the device was nearly full \
-                             before",
-                        zh: "连第一个权重缓冲区 {want} 都放不下：设备此前就已接近占满"
+                        en: "a buffer of {want} of weights found no room, which an idle device mostly has",
+                        zh: "{want} 的权重缓冲区放不下，而空闲的设备通常都有这么多"
                     ),
                 )
                 .at(requested.at)

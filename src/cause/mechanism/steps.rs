@@ -140,7 +140,7 @@ mod tests {
         let figures: Vec<(Fact, &str)> = figures.iter().map(|(fact, text)| (*fact, text.as_str())).collect();
         let mut incidents = vec![settled(event(Program::Pytorch, Resource::Gpu, &figures))];
         let timeline = Arc::new(Timeline { inside: vec![process], ..Timeline::default() });
-        crate::incident::observed::attach(&mut incidents, &timeline);
+        crate::incident::observed::put_to(&mut incidents, &timeline);
         incidents.remove(0)
     }
 

@@ -75,6 +75,17 @@ fn is_ollama(line: &str) -> bool {
         || line.contains(" source=") && line.contains("msg=")
 }
 
+/// True for a line of a program that writes down what is spoken.
+fn is_of_speech(line: &str) -> bool {
+    let lower = line.to_ascii_lowercase();
+    lower.contains("whisper") || lower.contains("transcri")
+}
+
+/// True for a line of llama.cpp itself, rather than of the library of tensors below it.
+fn is_of_llama(line: &str) -> bool {
+    ["llama_", "llm_load", "llama-", "llama.cpp"].iter().any(|word| line.contains(word))
+}
+
 /// Words that only ggml and llama.cpp print.
 fn is_ours(line: &str) -> bool {
     const WORDS: [&str; 12] = [
@@ -255,9 +266,16 @@ const LOADING: usize = 200;
 
 /// Completes a refusal with what the lines before it tell of the device; says whether Ollama ran it.
 pub(super) fn complete(document: &Document, position: usize, event: &mut Event) {
-    let lines = field::before(position, 80).chain(field::behind(document, position, 20));
-    if event.program == Program::LlamaCpp && lines.map(|at| field::text(document, at)).any(is_ollama) {
-        event.program = Program::Ollama;
+    let around = |is: fn(&str) -> bool| {
+        let lines = field::before(position, 80).chain(field::behind(document, position, 20));
+        lines.map(|at| field::text(document, at)).any(is)
+    };
+    if event.program == Program::LlamaCpp {
+        if around(is_ollama) {
+            event.program = Program::Ollama;
+        } else if around(is_of_speech) && !around(is_of_llama) {
+            event.program = Program::WhisperCpp;
+        }
     }
     memory_of_device(document, position, event);
 }

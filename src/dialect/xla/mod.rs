@@ -115,6 +115,8 @@ struct Failure<'a> {
     /// The memory is named as a TPU's.
     tpu: bool,
     pinned: bool,
+    /// A variable of the graph was being made.
+    initializer: bool,
     driver_refused: bool,
     /// Not even a context could be made.
     context: bool,
@@ -156,6 +158,7 @@ impl<'a> Failure<'a> {
             loudest: Voice::Driver,
             host: false,
             pinned: false,
+            initializer: false,
             driver_refused: false,
             tpu: false,
             context: false,
@@ -298,6 +301,7 @@ impl<'a> Failure<'a> {
             // Of the nodes listed after the message the first is the one that failed; the others only take its result.
             let first_node = words.match_indices("[[").nth(1).map_or(words.len(), |(second, _)| second);
             let words = words.get(..first_node).unwrap_or(words);
+            self.initializer |= words.contains("/Initializer/") || words.contains("/initial_value");
             let (gpu, cpu) = (words.find("device:GPU"), words.find("device:CPU"));
             if cpu.is_some_and(|cpu| gpu.is_none_or(|gpu| cpu < gpu)) {
                 self.host = true;
@@ -498,6 +502,9 @@ impl<'a> Failure<'a> {
         }
         if self.pinned {
             event.sign(Sign::PinnedHost);
+        }
+        if self.initializer {
+            event.sign(Sign::Initializer);
         }
         if self.tpu {
             event.sign(Sign::Tpu);

@@ -141,6 +141,8 @@ closed_set! {
         LoadsModel = "loads-model",
         /// A model is loaded more than once.
         LoadedTwice = "loaded-twice",
+        /// A spawned child runs the script a second time, outside of a guard on `__main__`.
+        SpawnedAgain = "spawned-again",
         /// The failing frame makes a second copy of a model: `deepcopy(model)`, `teacher = build()`.
         CopiesModel = "copies-model",
         /// A line announces a second model of the same kind: an average of the weights, a teacher, a reference.
@@ -153,6 +155,10 @@ closed_set! {
         ServesWithCache = "serves-with-cache",
         /// Compilers are at work: a build system's own words stand around the failure.
         Builds = "builds",
+        /// An engine is built for a model: its compiler is at work, nothing is served.
+        BuildsEngine = "builds-engine",
+        /// DeepSpeed's config has whole weights gathered when a checkpoint is saved.
+        GathersOnSave = "gathers-on-save",
         /// The script or its functions are named for prediction, sampling or a service.
         Predicts = "predicts",
         /// A server's words or paths stand around the failure.
@@ -179,6 +185,8 @@ closed_set! {
         TensorFlow1 = "tensorflow-1",
         /// vLLM from before 0.4: its engine itself printed the number of blocks.
         EarlyVllm = "vllm-before-0.4",
+        /// The engine is an object in Python: `LLM(model=…)`.
+        EngineObject = "engine-object",
         /// The engine is started by another program, whose options are spelled its own way.
         Wrapped = "wrapped",
         /// A JAX, TensorFlow or second framework shares the process.
@@ -286,6 +294,24 @@ impl Context {
     /// The innermost frame of the user's own code.
     pub fn user_frame(&self) -> Option<&Frame> {
         self.frames.iter().rev().find(|frame| frame.is_user_code())
+    }
+
+    /// The code of that line, where it is printed.
+    pub fn failing_code(&self) -> &str {
+        self.user_frame().and_then(|frame| frame.code.as_deref()).unwrap_or_default()
+    }
+
+    /// True where ranks send each other objects, whose lengths they exchange first.
+    pub fn exchanges_objects(&self) -> bool {
+        const EXCHANGES: [&str; 5] =
+            ["gather_object", "all_gather_object", "broadcast_object_list", "scatter_object_list", "recv_object_list"];
+        self.frames.iter().rev().take(3).any(|frame| EXCHANGES.contains(&frame.function.as_str()))
+    }
+
+    /// True where a module was being imported.
+    pub fn imports(&self) -> bool {
+        let code = self.failing_code();
+        code.starts_with("import ") || code.starts_with("from ") && code.contains(" import ")
     }
 }
 

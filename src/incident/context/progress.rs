@@ -360,10 +360,13 @@ fn announced(text: &str) -> Option<Phase> {
     ]) {
         return Some(Phase::Load);
     }
-    if says(&["running training", "start training", "starting training", "begin training"]) {
+    if says(&["running training", "start training", "starting training", "begin training", "begin model training"]) {
         return Some(Phase::Train);
     }
-    if says(&["running prediction", "starting predictions", "running inference"]) {
+    // What a server prints once it is up: its warm-up is over.
+    let serves =
+        ["setting max batch total tokens", "application startup complete", "runner started in", "server is fired up"];
+    if says(&["running prediction", "starting predictions", "running inference"]) || says(&serves) {
         return Some(Phase::Inference);
     }
     if says(&["capturing cuda graph", "capture cuda graph", "graph capturing", "capturing batches", "warming up"]) {

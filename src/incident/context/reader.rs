@@ -13,6 +13,7 @@ use crate::evidence::{Known, Span};
 use crate::incident::survival::STEPS;
 use crate::input::Document;
 use crate::input::gpu_tables::Tables;
+use crate::thin;
 use crate::units::Figure;
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -262,11 +263,7 @@ impl<'a> ContextReader<'a> {
 
     fn note_progress(&mut self, told: ProgressAt) {
         if self.progress.len() >= PROGRESS_AT_MOST {
-            let mut keep = false;
-            self.progress.retain(|_| {
-                keep = !keep;
-                keep
-            });
+            thin::halve(&mut self.progress);
         }
         self.progress.push(told);
     }
@@ -448,7 +445,7 @@ impl<'a> ContextReader<'a> {
                 && phase_told.is_none_or(|(phase, _)| phase == Phase::Train)
                 && let Some(phase @ (Phase::Validation | Phase::Checkpoint | Phase::Resume | Phase::Decode)) =
                     progress.phase
-                && progress.step.is_none()
+                && (progress.step.is_none() || progress.step == last_step)
             {
                 announced = Some((phase, span));
             }
@@ -502,7 +499,9 @@ impl<'a> ContextReader<'a> {
         }
         let Some((phase, span)) = announced.or(phase_told) else { return };
         // A bar of steps in a program that answers, whose frames show nothing that learns, counts steps of sampling.
-        let samples = phase == Phase::Train && context.has(Clue::Predicts) && !context.epoch.is_known();
+        let draws = context.trainer.value().is_some_and(Trainer::only_draws);
+        let answers = context.has(Clue::Predicts) || draws;
+        let samples = phase == Phase::Train && answers && !context.epoch.is_known();
         match context.phase.value() {
             None => context.phase = Known::Seen(if samples { Phase::Inference } else { phase }, span),
             // A forward pass or a loss in a validation loop is validation.

@@ -5,6 +5,7 @@ use super::progress::Progress;
 use super::series::{Measure, Reading, Series, StepUnit};
 use super::settings::sized;
 use crate::evidence::Span;
+use crate::thin;
 use std::collections::BTreeMap;
 
 /// Different quantities and ranks followed at most.
@@ -68,11 +69,7 @@ impl Readings {
                 samples: Vec::new(),
             });
             if samples.len() >= READINGS_AT_MOST {
-                let mut keep = false;
-                samples.retain(|_| {
-                    keep = !keep;
-                    keep
-                });
+                thin::halve(samples);
             }
             samples.push(Sample {
                 line,

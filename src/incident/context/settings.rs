@@ -329,6 +329,17 @@ static EACH_SAMPLE: LazyLock<Option<Regex>> = LazyLock::new(|| {
 static DATASET: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"(?:数据集|样本|共)[^0-9]{0,12}([0-9][0-9,]{0,18}) ?(?:个|张|条|帧|段|幅)").ok());
 
+/// A batch among the settings that a line lists: `patch size 16, batch 1, 256 features`. Beside a step or a loss it
+/// would be a count.
+fn listed_batch(text: &str) -> Option<u64> {
+    let lower = text.to_ascii_lowercase();
+    if ["epoch", "step", "iter", "loss", "acc"].iter().any(|word| lower.contains(word)) {
+        return None;
+    }
+    let mut items = lower.split(", ").skip(1);
+    items.find_map(|item| whole(item.trim_end_matches([',', '.']).strip_prefix("batch ")?))
+}
+
 /// Statements in words.
 fn phrases(text: &str, at: Span, found: &mut Vec<Setting>) {
     let number_after = |phrase: &str| -> Option<u64> {
@@ -354,6 +365,7 @@ fn phrases(text: &str, at: Span, found: &mut Vec<Setting>) {
             break;
         }
     }
+    push(found, listed_batch(text).filter(plausible_batch), Setting::Batch);
     push(found, number_after("of length ").filter(|n| *n >= 8 && text.contains("sequence")), Setting::Sequence);
     if let Some((before, after)) =
         ["workers ×", "workers x ", "workers × ", "workers * "].iter().find_map(|phrase| text.split_once(phrase))
@@ -625,6 +637,14 @@ mod tests {
         );
         let hint = "is large try setting PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True to avoid fragmentation.";
         assert_eq!(read_line(hint), []);
+    }
+
+    #[test]
+    fn a_batch_in_a_list_of_settings_is_read_and_a_counter_is_not() {
+        assert!(read_line("patch size 16, batch 1, base features 256").contains(&Setting::Batch(1)));
+        assert!(read_line("width 512, batch 24").contains(&Setting::Batch(24)));
+        assert_eq!(read_line("epoch 2, batch 1, loss 0.4"), []);
+        assert_eq!(read_line("shard 3, batch 5 of 12"), []);
     }
 
     #[test]

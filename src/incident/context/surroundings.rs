@@ -22,11 +22,15 @@ pub(super) fn trainers(text: &str, found: &mut Vec<Trainer>) {
         Trainer::ComfyUi,
         says(&["comfyui", "comfy/", "set vram state to:", "error occurred when executing", "got prompt"]),
     );
-    add(Trainer::StableDiffusionWebUi, says(&["stable-diffusion-webui", "sd.webui"]));
+    add(
+        Trainer::StableDiffusionWebUi,
+        says(&["stable-diffusion-webui", "sd.webui", "launching web ui with arguments"]),
+    );
     add(
         Trainer::Ultralytics,
         says(&["ultralytics", "yolo detect", "yolo train", "yolo segment", "yolo task="])
-            || says(&["class"]) && says(&["images"]) && says(&["instances"]),
+            || says(&["class"]) && says(&["images"]) && says(&["instances"])
+            || says(&["caching images ("]),
     );
     add(
         Trainer::Lightning,
@@ -252,6 +256,14 @@ pub(super) fn clues(text: &str, found: &mut Vec<Clue>) {
         ]),
     );
     add(
+        Clue::BuildsEngine,
+        says(&["engine building failed", "failed to build engine", "trtllm-build", "[buildengine]", "build_engine("]),
+    );
+    add(
+        Clue::GathersOnSave,
+        says(&["gather_16bit_weights_on_model_save", "gather_fp16_weights_on_model_save"]) && says(&["true"]),
+    );
+    add(
         Clue::Serves,
         says(&[
             "text_generation_server",
@@ -285,6 +297,7 @@ pub(super) fn clues(text: &str, found: &mut Vec<Clue>) {
             ]) || dated_before_tensorflow_2(&lower)),
     );
     add(Clue::EarlyVllm, says(&["llm_engine.py"]) && says(&["# gpu blocks:"]));
+    add(Clue::EngineObject, says(&["llm(model=", "= llm(", "= llama(", "sgl.engine("]));
     add(
         Clue::Wrapped,
         says(&[

@@ -512,6 +512,10 @@ pub(super) fn clues(frames: &[Frame], clues: &mut BTreeMap<Clue, Span>) {
             clues.entry(Clue::ServesWithCache).or_insert(frame.at);
         }
     }
+    // A child process runs the script's own lines again, outside of a guard on `__main__`, loading included.
+    if let Some(frame) = frames.iter().find(|frame| frame.function == "_fixup_main_from_path") {
+        clues.entry(Clue::SpawnedAgain).or_insert(frame.at);
+    }
     for frame in frames.iter().rev().take(6) {
         for clue in clues_of(frame) {
             clues.entry(clue).or_insert(frame.at);

@@ -2,6 +2,7 @@
 //! keeps. [`super::readings`] knows the names of common trainers; here a quantity is known by the words beside it.
 
 use super::series::{Measure, Reading, Series, StepUnit};
+use crate::thin;
 use crate::units::Base;
 use std::collections::BTreeMap;
 
@@ -149,11 +150,7 @@ impl Trends {
             }
             let samples = self.tracks.entry(key).or_default();
             if samples.len() >= SAMPLES_AT_MOST {
-                let mut keep = false;
-                samples.retain(|_| {
-                    keep = !keep;
-                    keep
-                });
+                thin::halve(samples);
             }
             samples.push((line, value));
         }

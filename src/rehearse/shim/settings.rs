@@ -34,10 +34,10 @@ pub struct Settings {
     pub cudnn_workspace: u64,
     /// Unknown device memory reads as ones, not zeros.
     pub ones: bool,
-    /// Unknown device memory reads as large numbers of every type.
-    pub large: bool,
-    /// Unknown device memory reads as negative numbers of every type.
-    pub negative: bool,
+    /// The highest byte of the numbers, of every type, that unknown device memory reads as.
+    pub highest: Option<u8>,
+    /// About half of them are zero all the same.
+    pub mixed: bool,
     /// The folder of the counters.
     pub report: Option<PathBuf>,
 }
@@ -91,8 +91,18 @@ fn read(folder: Option<&Path>) -> Settings {
         cudnn: number("cudnn", 91_900) as i32,
         cudnn_workspace: number("cudnn_workspace", 0),
         ones: text("values") == "ones",
-        large: text("values") == "large",
-        negative: text("values") == "negative",
+        mixed: text("values") == "mixed",
+        highest: match text("values") {
+            // 32 to 128 as a float of 32 or (brain) 16 bits, more than 8e9 as one of 64, and than 1e9 as an integer.
+            "large" => Some(0x42),
+            // -128 to -32 as a float of 32 or (brain) 16 bits, less than -1e9 as an integer.
+            "negative" => Some(0xc2),
+            // More than any loss or count: 5e8 to 2e9 as a float of 32 or brain 16 bits.
+            "huge" => Some(0x4e),
+            // About one.
+            "mixed" => Some(0x3f),
+            _ => None,
+        },
         report: folder.map(|folder| folder.join("results")).filter(|folder| folder.is_dir()),
     }
 }

@@ -424,7 +424,7 @@ pub fn changes(changes: &Changes, most: usize) -> Vec<Text> {
     let named = |list: &[Change]| {
         let name = |change: &Change| {
             let path = change.path.strip_prefix(&here).unwrap_or(&change.path).display();
-            let (files, counted, size) = (change.files, counted(change.files, "file"), Bytes(change.bytes));
+            let (files, counted, size) = (change.files, counted(change.files, "file", "files"), Bytes(change.bytes));
             match change.folder {
                 true => text!(en: "{path}/ ({counted}, {size})", zh: "{path}/（{files} 个文件，{size}）"),
                 false => text!(en: "{path} ({size})", zh: "{path}（{size}）"),

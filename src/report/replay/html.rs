@@ -552,6 +552,7 @@ impl Section<'_> {
                 "条形为最大保留量，竖线为原设置下的值。",
             ),
         );
+        wording::doubts(device).iter().for_each(|why| self.element("p", "note", why));
         if let Some(bounds) = wording::bounds(device) {
             self.element("p", "note", &bounds);
         }

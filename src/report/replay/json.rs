@@ -1,6 +1,7 @@
 //! The JSON of `oomdoc replay` (`docs/replay.schema.json`), for programs. Bytes are integers; what is not known is
 //! absent.
 
+use super::wording;
 use super::{Replayed, View};
 use crate::incident::recording::Verdict;
 use crate::report::Diagnosis;
@@ -332,8 +333,7 @@ struct WhatIf<'a> {
     frame: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     peak_reserved_bytes: Option<u64>,
-    /// Surely not less, where the limit of the device is known to a range, how memory from before the recording would
-    /// have lain is not, or the simulator did not foresee the record.
+    /// Surely not less, where all is served.
     #[serde(skip_serializing_if = "Option::is_none")]
     peak_reserved_at_least_bytes: Option<u64>,
     /// And not more, where that can be said.
@@ -341,8 +341,17 @@ struct WhatIf<'a> {
     peak_reserved_at_most_bytes: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     peak_active_bytes: Option<u64>,
-    /// Whether a request fails; absent when the limit of the device is known too roughly to say. Where the record
-    /// never came to a limit, it is false on a device that has the most that may be reserved.
+    /// All is surely served where the allocator can have so many bytes of the device: more than it is known to have.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    served_from_bytes: Option<u64>,
+    /// It surely fails where the allocator can have less: more than it is known to have.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fails_below_bytes: Option<u64>,
+    /// Why a figure is a range, or the end open.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    because: Vec<String>,
+    /// Whether a request fails; absent when it depends on what is not known. Where the record never came to a limit, it
+    /// is false on a device that has `served_from_bytes`, or else the peak.
     #[serde(skip_serializing_if = "Option::is_none")]
     oom: Option<bool>,
     /// Where a request failed in the record: whether that one is served, though a later one may fail.
@@ -644,6 +653,9 @@ impl<'a> WhatIf<'a> {
             peak_reserved_at_least_bytes: None,
             peak_reserved_at_most_bytes: None,
             peak_active_bytes: None,
+            served_from_bytes: None,
+            fails_below_bytes: None,
+            because: Vec::new(),
             oom: None,
             serves: match join::verdict(entry, failed) {
                 Verdict::Serves { .. } if failed.is_some() => Some(true),
@@ -670,8 +682,14 @@ impl<'a> WhatIf<'a> {
                 peak_active,
                 oom,
                 served,
+                enough,
+                too_little,
                 retries,
+                because,
             } => {
+                out.served_from_bytes = *enough;
+                out.fails_below_bytes = *too_little;
+                out.because = because.iter().map(|doubt| wording::doubt(*doubt).in_lang(lang).to_string()).collect();
                 out.peak_reserved_bytes = Some(*peak_reserved);
                 let range = least_reserved < most_reserved;
                 out.peak_reserved_at_least_bytes = Some(*least_reserved).filter(|_| range);

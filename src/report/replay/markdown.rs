@@ -62,6 +62,9 @@ fn device(out: &mut String, device: &DeviceAnalysis, diagnosis: Option<&Diagnosi
                 say(&wording::outcome(entry, device))
             );
         }
+        for why in wording::doubts(device) {
+            let _ = writeln!(out, "\n{}", say(&why));
+        }
         if let Some(bounds) = wording::bounds(device) {
             let _ = writeln!(out, "\n{}", say(&bounds));
         }

@@ -279,6 +279,7 @@ impl Page {
         if let Some(base) = wording::base(device) {
             self.faint(&base);
         }
+        wording::doubts(device).iter().for_each(|why| self.faint(why));
         if let Some(bounds) = wording::bounds(device) {
             self.faint(&bounds);
         }

@@ -8,7 +8,7 @@ use crate::snapshot::holders::{Category, Certainty, Holder, Holding, Site};
 use crate::snapshot::join;
 use crate::snapshot::model::Encoding;
 use crate::snapshot::predict::Fidelity;
-use crate::snapshot::what_if::{BatchScale, Change, VariationOutcome, WhatIf};
+use crate::snapshot::what_if::{BatchScale, Change, Doubt, VariationOutcome, WhatIf};
 use crate::snapshot::{Generation, NONE};
 use crate::text;
 use crate::text::Text;
@@ -302,24 +302,46 @@ pub fn outcome(entry: &WhatIf, device: &DeviceAnalysis) -> Text {
             Text::new(format!("PyTorch refuses it: {}", why.en), format!("PyTorch 拒绝该设置：{}", why.zh))
         }
         VariationOutcome::GivenUp => Text::new("not known: the simulation took too long", "未知：模拟耗时过长"),
-        VariationOutcome::Ran { oom, served, peak_reserved, least_reserved, most_reserved, peak_active, .. } => {
+        VariationOutcome::Ran {
+            oom,
+            served,
+            peak_reserved,
+            least_reserved,
+            most_reserved,
+            peak_active,
+            enough,
+            too_little,
+            ..
+        } => {
             let used = Bytes(*peak_active);
             let (least, expected, most) = (Bytes(*least_reserved), Bytes(*peak_reserved), Bytes(*most_reserved));
-            let unlimited = !matches!(entry.change, Change::Capacity(_))
-                && device.budget.is_some_and(|budget| budget.high.is_none());
-            let peak = match least == most {
-                true => Text::same(expected.to_string()),
-                false if unlimited && most == expected => {
+            let peak = match (least == most, enough) {
+                (true, None) => Text::same(expected.to_string()),
+                (true, Some(enough)) => {
+                    let enough = Bytes(*enough);
+                    text!(
+                        en: "{expected}, where the allocator can have {enough},",
+                        zh: "{expected}（若分配器能有 {enough}）"
+                    )
+                }
+                (false, Some(enough)) if most == expected && *enough == *peak_reserved => {
                     text!(en: "{expected}, where the device has as much,", zh: "{expected}（若设备有这么多）")
                 }
-                false if *most_reserved == u64::MAX => text!(
+                (false, _) if *most_reserved == u64::MAX => text!(
                     en: "about {expected} ({least} at least)",
                     zh: "约 {expected}（至少 {least}）"
                 ),
-                false => text!(
+                (false, None) => text!(
                     en: "about {expected} ({least} to {most})",
                     zh: "约 {expected}（{least} 至 {most}）"
                 ),
+                (false, Some(enough)) => {
+                    let enough = Bytes(*enough);
+                    text!(
+                        en: "about {expected} ({least} to {most}), where the allocator can have {enough},",
+                        zh: "约 {expected}（{least} 至 {most}；若分配器能有 {enough}）"
+                    )
+                }
             };
             let (en, zh) = (&peak.en, &peak.zh);
             let failed = device.ooms.first().map(|oom| oom.event);
@@ -339,6 +361,9 @@ pub fn outcome(entry: &WhatIf, device: &DeviceAnalysis) -> Text {
                     } else {
                         text!(en: "would run out of memory, on {asked}", zh: "会显存不足（请求 {asked}）")
                     }
+                }
+                (None, _) if enough.is_some() || too_little.is_some() => {
+                    depends(*enough, *too_little, (least, expected, most), *most_reserved == u64::MAX)
                 }
                 (None, None) => text!(
                     en: "what was recorded would be served, {en} reserved; what came before is not known",
@@ -380,6 +405,100 @@ pub fn outcome(entry: &WhatIf, device: &DeviceAnalysis) -> Text {
             }
         }
     }
+}
+
+/// What depends on how much the device leaves to the allocator.
+fn depends(enough: Option<u64>, too_little: Option<u64>, peak: (Bytes, Bytes, Bytes), open: bool) -> Text {
+    let (least, expected, most) = peak;
+    let mut out = match (enough.map(Bytes), too_little.map(Bytes)) {
+        (Some(enough), Some(less)) if enough == less => text!(
+            en: "would be served where the allocator can have {enough}, and fail with less",
+            zh: "若分配器能有 {enough} 则可以满足，更少则失败"
+        ),
+        (Some(enough), Some(less)) => text!(
+            en: "would be served where the allocator can have {enough}, and fail with less than {less}",
+            zh: "若分配器能有 {enough} 则可以满足，少于 {less} 则失败"
+        ),
+        (Some(enough), None) => text!(
+            en: "would be served where the allocator can have {enough}",
+            zh: "若分配器能有 {enough} 则可以满足"
+        ),
+        (None, less) => {
+            let less = less.unwrap_or(least);
+            text!(
+                en: "would fail where the allocator can have less than {less}; with more it is not known",
+                zh: "若分配器能有的少于 {less} 则失败，更多时未知"
+            )
+        }
+    };
+    let figures = match (least == most, open) {
+        (true, _) => text!(en: "; {expected} reserved", zh: "；保留 {expected}"),
+        (_, true) => {
+            text!(en: "; about {expected} reserved, {least} at least", zh: "；约保留 {expected}，至少 {least}")
+        }
+        _ => text!(
+            en: "; about {expected} reserved ({least} to {most})",
+            zh: "；约保留 {expected}（{least} 至 {most}）"
+        ),
+    };
+    out.en += &figures.en;
+    out.zh += &figures.zh;
+    out
+}
+
+/// Why a figure is a range.
+pub fn doubt(doubt: Doubt) -> Text {
+    match doubt {
+        Doubt::Before { reserved, in_use } => {
+            let (reserved, in_use) = (Bytes(reserved), Bytes(in_use));
+            text!(
+                en: "the recording begins with {in_use} in use and {reserved} reserved: what came before, and how it \
+                     would have lain, is not recorded",
+                zh: "记录开始时已占用 {in_use}、保留 {reserved}：此前的过程以及在其他设置下会如何排列均未被记录"
+            )
+        }
+        Doubt::Astray => {
+            Text::new("the simulator does not foresee every segment of the record", "模拟器未能预测记录中的每一个段")
+        }
+        Doubt::Limit { low, high: Some(high) } => {
+            let (low, high) = (Bytes(low), Bytes(high));
+            text!(
+                en: "the device leaves {low} to {high} to the allocator",
+                zh: "设备留给分配器的显存为 {low} 至 {high}"
+            )
+        }
+        Doubt::Limit { low, high: None } => {
+            let low = Bytes(low);
+            text!(
+                en: "the device leaves {low} or more to the allocator",
+                zh: "设备留给分配器的显存不少于 {low}"
+            )
+        }
+        Doubt::OwnLimit => Text::new(
+            "a limit that the program sets itself (set_per_process_memory_fraction) is not recorded; only with one \
+             does PyTorch collect its cache by this threshold (--fraction tells it)",
+            "程序自设的上限（set_per_process_memory_fraction）不会被记录；只有设了它，PyTorch 才会按该阈值回收缓存\
+             （可用 --fraction 告知）",
+        ),
+    }
+}
+
+/// Why figures of the variations are ranges, each reason once; what the device has is told elsewhere.
+pub fn doubts(device: &DeviceAnalysis) -> Vec<Text> {
+    let mut seen: Vec<Doubt> = Vec::new();
+    for entry in &device.what_if {
+        let VariationOutcome::Ran { because, .. } = &entry.outcome else { continue };
+        for doubt in because.iter().filter(|doubt| !matches!(doubt, Doubt::Limit { .. } | Doubt::Astray)) {
+            if !seen.contains(doubt) {
+                seen.push(*doubt);
+            }
+        }
+    }
+    let sentence = |doubt: &Doubt| {
+        let why = self::doubt(*doubt);
+        Text::new(format!("Ranges, because {}.", why.en), format!("给出范围的原因：{}。", why.zh))
+    };
+    seen.iter().map(sentence).collect()
 }
 
 /// Which batch fits, in sentences.
@@ -443,7 +562,7 @@ pub fn batch_scale(scale: &BatchScale) -> Text {
 /// Whether the simulator can be believed.
 pub fn fidelity(fidelity: &Fidelity) -> Text {
     let Fidelity { allocations, same_address, segments, same_size, .. } = fidelity;
-    let exact = same_address == allocations && same_size == segments && fidelity.failed == fidelity.failed_too;
+    let exact = fidelity.is_exact();
     let mut out = if exact && *segments == 0 && fidelity.first_divergence.is_none() {
         text!(
             en: "The simulator predicted the address of all {allocations} allocations.",

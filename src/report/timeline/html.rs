@@ -1,9 +1,9 @@
 //! What `oomdoc run` saw, drawn on the page of `oomdoc explain --format html`. Nothing is fetched; without scripts only
 //! the read-out under the pointer is missing.
 
-use super::{fallen, name, who};
+use super::{fallen_first, name, who};
 use crate::incident::Timeline;
-use crate::incident::timeline::{Curve, Point, Quantity};
+use crate::incident::timeline::{Curve, Point, Quantity, extremes};
 use crate::report::replay::html::escape;
 use crate::report::{Explanation, Style};
 use crate::text;
@@ -28,9 +28,7 @@ const SCRIPT: &str = include_str!("timeline.js");
 /// The curves with their program, as a piece of a page; empty where no job was watched.
 pub fn curves(explanation: &Explanation, style: Style) -> String {
     let lang = style.lang;
-    let mut order = fallen(&explanation.watched);
-    let well = |timeline: &Timeline| timeline.end.is_some_and(|end| !end.failed());
-    order.extend(explanation.watched.iter().filter(|(_, timeline)| well(timeline)));
+    let order = fallen_first(&explanation.watched);
     if order.is_empty() {
         return String::new();
     }
@@ -78,7 +76,7 @@ fn charts(timeline: &Timeline, lang: Lang) -> Vec<Chart> {
     };
     // The machine's own figure is of interest where nothing tighter binds.
     let whole = if timeline.header.cgroup_limit.is_some() { Quantity::Cgroup } else { Quantity::Host };
-    let of_host = [whole, Quantity::Job, Quantity::Shared, Quantity::Shm, Quantity::Swap, Quantity::Locked];
+    let of_host = [whole, Quantity::Job, Quantity::Shared, Quantity::Shm, Quantity::Swapped, Quantity::Locked];
     let mut processes: Vec<_> = timeline.processes.values().collect();
     processes.sort_by_key(|process| std::cmp::Reverse(process.curve.peak().map_or(0, |peak| peak.bytes)));
     let processes = processes
@@ -109,18 +107,7 @@ fn charts(timeline: &Timeline, lang: Lang) -> Vec<Chart> {
 /// Of each of a few hundred stretches the lowest and the highest reading, so that no peak is lost.
 fn thinned(curve: &Curve) -> Vec<Point> {
     let each = curve.points.len().div_ceil(COLUMNS).max(1);
-    let mut points = Vec::new();
-    for stretch in curve.points.chunks(each) {
-        let low = stretch.iter().min_by_key(|point| point.bytes);
-        let high = stretch.iter().max_by_key(|point| point.bytes);
-        if let (Some(low), Some(high)) = (low, high) {
-            let (first, second) = if low.at <= high.at { (low, high) } else { (high, low) };
-            points.push(*first);
-            if first != second {
-                points.push(*second);
-            }
-        }
-    }
+    let mut points: Vec<Point> = curve.points.chunks(each).flat_map(extremes).collect();
     points.extend(curve.last().filter(|last| points.last() != Some(last)));
     points
 }

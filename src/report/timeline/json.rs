@@ -1,6 +1,6 @@
 //! What `oomdoc run` saw, for programs.
 
-use super::{Timeline, fallen};
+use super::{Timeline, fallen, fallen_first};
 use crate::incident::timeline::{Curve, Quantity};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -42,6 +42,9 @@ struct Job<'a> {
     /// The 32 largest, of the first 16 records.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     processes: Vec<Process<'a>>,
+    /// Those that ended while the kernel counted a kill for want of memory in the job's control group.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    shot: Vec<Shot<'a>>,
     /// Processes of others on the GPUs, of the first 16 records.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     strangers: Vec<Stranger>,
@@ -65,7 +68,7 @@ struct End {
 
 #[derive(Debug, Serialize, JsonSchema)]
 struct Line {
-    /// What it is of: job, cgroup, host, shm, locked, shared, swap, gpu or gpu-own.
+    /// What it is of: job, cgroup, host, shm, resident, locked, shared, swap, swapped, gpu or gpu-own.
     of: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     device: Option<u32>,
@@ -92,6 +95,18 @@ struct Process<'a> {
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
+struct Shot<'a> {
+    pid: u32,
+    name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rank: Option<u32>,
+    /// Seconds from the start.
+    at: f64,
+    /// Of what it alone held when it was seen last.
+    bytes: u64,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
 struct Stranger {
     device: u32,
     pid: u32,
@@ -103,10 +118,9 @@ struct Stranger {
 
 /// The view; `None` where nothing was watched.
 pub fn view(watched: &[(String, Arc<Timeline>)]) -> Option<Watched<'_>> {
-    let mut order = fallen(watched);
-    let failed = order.len();
-    order.extend(watched.iter().filter(|(_, timeline)| timeline.end.is_some_and(|end| !end.failed())));
-    let jobs = order.iter().enumerate().map(|(i, (source, timeline))| job(source, timeline, i < WITH_CURVES));
+    let failed = fallen(watched).len();
+    let jobs = fallen_first(watched).into_iter().enumerate();
+    let jobs = jobs.map(|(i, (source, timeline))| job(source, timeline, i < WITH_CURVES));
     (!watched.is_empty()).then(|| Watched { records: watched.len(), failed, jobs: jobs.collect() })
 }
 
@@ -147,6 +161,17 @@ fn job<'a>(source: &'a str, timeline: &'a Timeline, curves: bool) -> Job<'a> {
                 worker: process.worker,
                 peak_bytes: peak(&process.curve),
                 points: points(&process.curve),
+            })
+            .collect(),
+        shot: timeline
+            .victims
+            .iter()
+            .map(|(at, victim)| Shot {
+                pid: victim.pid,
+                name: &victim.name,
+                rank: victim.rank,
+                at: *at,
+                bytes: victim.own,
             })
             .collect(),
         strangers: strangers

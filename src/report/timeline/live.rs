@@ -34,8 +34,8 @@ pub fn frame(timeline: &Timeline, style: Style) -> String {
     );
     screen.line(&[run(Tone::Strong, say(&head)), run(Tone::Faint, format!("  {command}"))]);
     let mut table = Table::new(&[Column::Left, Column::Right, Column::Left, Column::Left]);
-    for (quantity, curve) in &timeline.curves {
-        table.row(row(timeline, *quantity, curve, style));
+    for (quantity, curve) in shown(timeline) {
+        table.row(row(timeline, quantity, curve, style));
     }
     screen.table(0, &table);
     if let Some((_, share)) = timeline.stalls.last() {
@@ -64,10 +64,10 @@ pub fn frame(timeline: &Timeline, style: Style) -> String {
 /// The same in one line, for files and pipes.
 pub fn line(timeline: &Timeline, lang: Lang) -> String {
     let mut parts = vec![format!("{:.1} s", timeline.lasted)];
-    for (quantity, curve) in &timeline.curves {
+    for (quantity, curve) in shown(timeline) {
         let Some(last) = curve.last() else { continue };
-        let (name, used) = (name(*quantity), Bytes(last.bytes));
-        let of = timeline.limit(*quantity).map_or_else(Text::default, |limit| {
+        let (name, used) = (name(quantity), Bytes(last.bytes));
+        let of = timeline.limit(quantity).map_or_else(Text::default, |limit| {
             let share = percent(last.bytes as f64 / limit.max(1) as f64);
             Text::same(format!(" ({share})"))
         });
@@ -78,6 +78,12 @@ pub fn line(timeline: &Timeline, lang: Lang) -> String {
         parts.push(text!(en: "waiting for memory {share}", zh: "等待内存 {share}").in_lang(lang).to_string());
     }
     parts.join(" · ")
+}
+
+/// All but the sum in which shared pages count several times.
+fn shown(timeline: &Timeline) -> impl Iterator<Item = (Quantity, &Curve)> {
+    let curves = timeline.curves.iter().map(|(quantity, curve)| (*quantity, curve));
+    curves.filter(|(quantity, _)| *quantity != Quantity::Resident)
 }
 
 /// Name, use and share, and the course of the last readings.
@@ -186,7 +192,14 @@ mod tests {
         };
         let mut timeline = Timeline::new(header);
         for i in 0..80u64 {
-            let process = |pid, own| ProcessSample { pid, parent: 1, name: "python".into(), worker: pid > 7, own };
+            let process = |pid, own| ProcessSample {
+                pid,
+                parent: 1,
+                name: "python".into(),
+                worker: pid > 7,
+                own,
+                ..ProcessSample::default()
+            };
             timeline.add(&Sample {
                 at: i as f64,
                 job: Some(i << 20),

@@ -18,6 +18,8 @@ HISTORY = 100000
 SNAPSHOTS = 8
 # Rows of the curve; every second one goes when there are more.
 ROWS = 512
+# Seconds that looking through Python's objects at a failure may take: ten million of them take 1.1.
+CENSUS = 3.0
 # Seconds between two states of the file while all goes well.
 PERIOD = 1.0
 
@@ -234,12 +236,11 @@ def _weights(torch, device):
     """The module with the most weights on the device, and how often the same weights are there besides: as modules alike,
     and as sets of loose tensors (a state dict, a moving average). Gradients and the optimizer's states are none."""
     import collections
-    import gc
 
-    objects = gc.get_objects()
-    # By the type itself: asking an object for its class can run code of its own.
-    of_type = lambda kind: [each for each in objects if issubclass(type(each), kind)]  # noqa: E731
-    modules = of_type(torch.nn.Module)
+    census = _census(torch)
+    if census is None:
+        return None
+    modules, optimizers, tensors = census
     inner = {id(child) for module in modules for child in module.__dict__.get("_modules", {}).values()}
     known = set()  # storages that are accounted for
     found = []  # (bytes, class, shapes)
@@ -269,13 +270,13 @@ def _weights(torch, device):
         return None
     found.sort(key=lambda each: -each[0])
     size, name, shapes = found[0]
-    for optimizer in of_type(torch.optim.Optimizer):
+    for optimizer in optimizers:
         for state in optimizer.__dict__.get("state", {}).values():
             values = state.values() if isinstance(state, dict) else ()
             known.update(each.data_ptr() for each in values if isinstance(each, torch.Tensor) and _lies_on(each, device))
     loose = collections.Counter()
-    for each in objects:
-        if type(each) in (torch.Tensor, torch.nn.Parameter) and _lies_on(each, device) and each.data_ptr() not in known:
+    for each in tensors:
+        if _lies_on(each, device) and each.data_ptr() not in known:
             known.add(each.data_ptr())
             loose[tuple(each.shape)] += 1
     return {
@@ -285,6 +286,35 @@ def _weights(torch, device):
         # Whole sets alone, and of several shapes: anything may look like one matrix.
         "tensors": min(loose[shape] // count for shape, count in shapes.items()) if len(shapes) > 2 else 0,
     }
+
+
+def _census(torch):
+    """The modules, optimizers and tensors of this process, None where going through its objects takes too long: the failure
+    waits for it."""
+    import gc
+
+    begun = time.monotonic()
+    objects = gc.get_objects()
+    found = modules, optimizers, tensors = [], [], []
+    lists = {}  # id of a type -> where its objects belong
+    for number, each in enumerate(objects):
+        # By the type itself: asking an object for its class can run code of its own, and so can hashing a type.
+        kind = type(each)
+        belongs = lists.get(id(kind), lists)
+        if belongs is lists:
+            belongs = None
+            if issubclass(kind, torch.nn.Module):
+                belongs = modules
+            elif issubclass(kind, torch.optim.Optimizer):
+                belongs = optimizers
+            elif kind in (torch.Tensor, torch.nn.Parameter):
+                belongs = tensors
+            lists[id(kind)] = belongs
+        if belongs is not None:
+            belongs.append(each)
+        if not number % 65536 and time.monotonic() - begun > CENSUS:
+            return None
+    return found
 
 
 def _lies_on(tensor, device):

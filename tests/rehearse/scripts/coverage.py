@@ -4,11 +4,14 @@ The report's need is the reserved peak and, as estimates, the context and the li
 convolutions 0.90 to 1.20 times the reserved peak, or 256 MiB more. What was measured begins when the context exists, so
 the middle of its estimate is added to it.
 """
+import json
 import pathlib
 import re
 
 CONTEXT, LIBRARIES, CONSTANT = (63, 105), (0, 250), 9  # MiB; the constant is part of the table's figures
 TABLE = pathlib.Path(__file__).resolve().parents[3] / "docs" / "rehearse-accuracy.md"
+
+DATA = pathlib.Path(__file__).resolve().parents[1] / "rtx3060.json"
 
 
 def rows(text):
@@ -42,6 +45,14 @@ def left_out(runs):
     return inside, sorted(widths)[len(widths) // 2]
 
 
+def repeats(data):
+    """What the same run took when it was measured again, in MiB: a difference is chance, of the data or of the machine."""
+    for run in data["repeated"]:
+        peaks = sorted({peak >> 20 for peak in run["measured_peak_bytes"]})
+        times = len(run["measured_peak_bytes"])
+        print("    %s %s %d: %d times, %s" % (run["model"], run["optimizer"], run["batch"], times, " and ".join(map(str, peaks))))
+
+
 def main():
     counts = {}
     for model, measured, reserved in rows(TABLE.read_text(encoding="utf-8")):
@@ -61,6 +72,8 @@ def main():
     runs = [row for row in rows(TABLE.read_text(encoding="utf-8")) if interval(row[0], row[2])[0]]
     inside, width = left_out(runs)
     print("transformers, ends from all other runs: %d of %d inside, width %d MiB" % (inside, len(runs), width))
+    print("measured more than once:")
+    repeats(json.loads(DATA.read_text(encoding="utf-8")))
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ import json
 import os
 import sys
 
+from . import families
 from .record import run
 
 PROBLEM = 215
@@ -23,6 +24,7 @@ TASKS = {
     "token-classification": "AutoModelForTokenClassification",
     "question-answering": "AutoModelForQuestionAnswering",
     "image-classification": "AutoModelForImageClassification",
+    "semantic-segmentation": "AutoModelForSemanticSegmentation",
     "speech-seq2seq": "AutoModelForSpeechSeq2Seq",
     "audio-classification": "AutoModelForAudioClassification",
     "contrastive": "AutoModel",
@@ -37,6 +39,7 @@ ENDINGS = {
     "ForTokenClassification": "token-classification",
     "ForQuestionAnswering": "question-answering",
     "ForImageClassification": "image-classification",
+    "ForSemanticSegmentation": "semantic-segmentation",
     "ForSpeechSeq2Seq": "speech-seq2seq",
     "ForConditionalGeneration": "seq2seq-lm",
 }
@@ -132,7 +135,8 @@ def placed(torch, module, device, known=None):
     return module
 
 
-def configuration(transformers, args):
+def fields_of(args):
+    """What the configuration says; None where it is to be found by its name."""
     where = args.model
     path = os.path.join(where, "config.json") if os.path.isdir(where) else where
     if os.path.isfile(path):
@@ -143,10 +147,14 @@ def configuration(transformers, args):
             raise Problem("unreadable", where, error)
         if not isinstance(fields, dict):
             raise Problem("unreadable", where)
-    else:
-        fields = None
-        if os.path.exists(where) or where.endswith(".json") or where.startswith((".", "/")):
-            raise Problem("missing", where)
+        return fields
+    if os.path.exists(where) or where.endswith(".json") or where.startswith((".", "/")):
+        raise Problem("missing", where)
+    return None
+
+
+def configuration(transformers, fields, args):
+    where = args.model
     if fields is not None and not fields.get("model_type"):
         raise Problem("no-type", where)
     if fields is not None and fields["model_type"] not in transformers.models.auto.configuration_auto.CONFIG_MAPPING:
@@ -233,7 +241,8 @@ def quantise(torch, model, args, dtype):
 def adapted(model, args):
     """Low-rank adapters on frozen weights, by PEFT."""
     peft = need("peft")
-    targets = "all-linear"
+    linear = [name for name, module in model.named_modules() if type(module).__name__ == "Linear"]
+    targets = "all-linear" if hasattr(model, "get_output_embeddings") else linear
     if args.lora_targets == "attention":
         names = {name.rpartition(".")[2] for name, _ in model.named_modules()}
         targets = sorted(names.intersection(ATTENTION))
@@ -324,6 +333,10 @@ def inputs(torch, model, config, task, args):
     vocabulary = getattr(text, "vocab_size", None) or 2
     batch, main = args.batch, model.main_input_name
     tokens = lambda length: torch.randint(0, vocabulary, (batch, length))
+    # Pictures and sounds that stand among the tokens: how many tokens each is differs from model to model.
+    for name in ("pixel_values", "input_features", "input_values"):
+        if main == "input_ids" and name in names and task != "contrastive":
+            raise Problem("inputs", name)
     number = getattr(config, "num_labels", 2) or 2
     classes = lambda *shape: torch.randint(0, number, (batch,) + shape)
     length = sequence(torch, model, config, args.seq) if main != "pixel_values" else 1
@@ -352,12 +365,14 @@ def inputs(torch, model, config, task, args):
             made["input_values"] = torch.rand(batch, args.seq or 160000)
         if main not in ("input_ids", "pixel_values", "input_features", "input_values"):
             raise Problem("inputs", main)
-        if task in ("causal-lm", "masked-lm"):
+        if task in ("causal-lm", "masked-lm") and "input_ids" in made:
             made["labels"] = made["input_ids"]
         elif task in ("seq2seq-lm", "speech-seq2seq"):
             made["labels"] = tokens(target)
         elif task in ("sequence-classification", "image-classification", "audio-classification"):
             made["labels"] = classes()
+        elif task == "semantic-segmentation":
+            made["labels"] = classes(*made["pixel_values"].shape[2:])
         elif task == "token-classification":
             made["labels"] = classes(length)
         elif task == "question-answering":
@@ -371,6 +386,8 @@ def inputs(torch, model, config, task, args):
 
 def on_device(torch, batch, dtype):
     def moved(value):
+        if isinstance(value, dict):
+            return on_device(torch, value, dtype)
         if not isinstance(value, torch.Tensor):
             return value
         return value.to("cuda", dtype) if value.is_floating_point() else value.to("cuda")
@@ -458,14 +475,12 @@ def count(model, trained=False):
     return sum(parameter.numel() for parameter in model.parameters() if parameter.requires_grad or not trained)
 
 
-def rehearse(args):
-    torch = need("torch")
+def of_transformers(torch, fields, args, dtype):
+    """A model, what makes its batches, and the type of its weights."""
     transformers = need("transformers")
     transformers.logging.set_verbosity_error()
-    dtype = torch.bfloat16 if args.precision in ("bf16", "master") else torch.float32
-    config = configuration(transformers, args)
+    config = configuration(transformers, fields, args)
     task = task_of(config, args)
-    args.inference = args.inference or args.generate is not None
     if args.quantised and not (args.lora or args.inference):
         raise Problem("quantised-training")
     if args.quantised and args.precision in ("mixed", "fp32"):
@@ -477,6 +492,35 @@ def rehearse(args):
     tell(model, args)
     make = inputs(torch, model, config, task, args)
     balance_experts(torch, model)
+    return model, make, dtype
+
+
+def of_another(torch, library, fields, args, dtype):
+    """A model of timm or diffusers with its loss, and what makes its batches."""
+    for option in ("quantised", "generate", "task"):
+        if getattr(args, option):
+            raise Problem("library-option", "--" + option, library)
+    usual = torch.get_default_dtype()
+    torch.set_default_dtype(dtype)
+    try:
+        with described(torch):
+            model = families.build(library, fields, args, Problem)
+    finally:
+        torch.set_default_dtype(usual)
+    tell(model, args)
+    return families.judged(torch, library, model, Problem), families.inputs(torch, library, model, args)
+
+
+def rehearse(args):
+    torch = need("torch")
+    dtype = torch.bfloat16 if args.precision in ("bf16", "master") else torch.float32
+    args.inference = args.inference or args.generate is not None
+    fields = fields_of(args)
+    library = families.library_of(fields) if fields is not None else None
+    if library is None:
+        model, make, dtype = of_transformers(torch, fields, args, dtype)
+    else:
+        model, make = of_another(torch, library, fields, args, dtype)
     world = int(os.environ.get("WORLD_SIZE", "1"))
     if args.quantised:
         model = quantise(torch, model, args, dtype)
@@ -526,6 +570,7 @@ def ask(torch, model, make, args, dtype):
     """Generation, or one pass without gradients."""
     model.eval()
     batch = on_device(torch, make(), dtype)
+    batch.pop("wanted", None)
     prompt = (model.main_input_name, "attention_mask")
     given = {name: value for name, value in batch.items() if name in prompt}
     with torch.inference_mode(), torch.autocast("cuda", torch.bfloat16, enabled=args.precision == "mixed"):

@@ -8,8 +8,10 @@ The reads are seen below Python, by kernels of our own for the operators that ca
 `aten::_local_scalar_dense` (item, bool, float, int) and `aten::nonzero` (masks, where).
 """
 import functools
+import itertools
 import operator
 import warnings
+import weakref
 
 from . import memory, record, settings
 from .record import guarded, on_fork, run
@@ -21,15 +23,17 @@ _VERSION = "_oomdoc_version"  # of such a tensor when that was said
 _FOLLOWED = 1 << 20  # elements of a copy that is followed
 
 _VALUES = "zeros"  # what unknown memory reads as
-# What the device gives for unknown integers, and a number in their place that a size can have.
-_LARGE = {int("42" * size, 16): 1000 for size in (1, 2, 4, 8)}
-_NEGATIVE = {int("c2" * size, 16) - (1 << 8 * size): 1 for size in (1, 2, 4, 8)}
-_NEGATIVE[0xC2] = 1  # of eight bits without a sign
+# The highest byte of what the device gives for unknown integers then.
+_HIGHEST = {"large": 0x42, "negative": 0xC2, "huge": 0x4E, "mixed": 0x3F}
+# Where unknown values are these, a mask of them keeps everything, the most that it can need, or every second row.
+_SELECTED = {"ones": 1, "large": 1, "negative": 1, "huge": 1, "mixed": 2}
+_OVERFLOWS = 16  # times that the scale of the gradients is halved where the values of the device are assumed to be large
 _LINEAR_ALGEBRA = (
     "qr svd svdvals eigh eigvalsh eig eigvals inv inv_ex solve solve_ex cholesky cholesky_ex lstsq det slogdet pinv matrix_rank"
     " lu lu_factor ldl_factor solve_triangular matrix_exp"
 ).split()
 
+_sizes = itertools.count()  # integers that were read in place of unknown ones
 _library = None  # keeps the kernels registered
 _reads = {}  # (step, place) -> reads
 
@@ -48,11 +52,20 @@ def _read(tensor):
         answer = tensor.detach().to("cpu").item()
         if run.answers and isinstance(answer, float) and not _plausible(answer):
             answer = 0.0
-        if isinstance(answer, int):
-            answer = {"large": _LARGE, "negative": _NEGATIVE}.get(_VALUES, {}).get(answer, answer)
+        if type(answer) is int and answer >> 8 * (tensor.element_size() - 1) & 0xFF == _HIGHEST.get(_VALUES):
+            answer = _as_size()
         with guarded("value read"):
             _note_read(answer)
     return answer
+
+
+def _as_size():
+    """An integer in place of an unknown one, such as a size can be: they fall, or rise, from read to read as other numbers do."""
+    count = next(_sizes)
+    if _VALUES == "mixed":
+        return 1
+    first = {"large": 1000, "huge": 1000000}.get(_VALUES)
+    return max(1, first - count) if first else min(1000, 1 + count)
 
 
 def _plausible(value):
@@ -173,10 +186,12 @@ def _nonzero(tensor):
     source = _host(tensor)
     if source is not None:
         return torch.empty((int(source.count_nonzero()), source.dim()), dtype=torch.int64, device=tensor.device)
-    rows = torch.empty(0, dtype=torch.int64, device=tensor.device)
-    torch.ops.aten.nonzero.out(tensor, out=rows)
-    if _VALUES == "ones":  # a mask of unknown values keeps everything: the most that it can need
-        rows = torch.empty((tensor.numel(), tensor.dim()), dtype=torch.int64, device=tensor.device)
+    if _VALUES in _SELECTED:  # of unknown values; a count among them could be larger than any that there can be
+        count = tensor.numel() // _SELECTED[_VALUES]
+        rows = torch.empty((count, tensor.dim()), dtype=torch.int64, device=tensor.device)
+    else:
+        rows = torch.empty(0, dtype=torch.int64, device=tensor.device)
+        torch.ops.aten.nonzero.out(tensor, out=rows)
     with guarded("nonzero"):
         if tensor.numel():
             _note_rows("nonzero", int(rows.shape[0]), int(tensor.numel()))
@@ -332,6 +347,37 @@ def _answer_grad_scaler(torch):
         return found
 
     scaler._unscale_grads_ = unscaled
+    _halve_scale(scaler)
+
+
+def _halve_scale(scaler):
+    """The other extreme, where unknown values are assumed to be large: a script that asks for the scale sees it fall.
+
+    As after overflows; but no step is skipped, since one that is needs no more than one that is made.
+    """
+    update = scaler.update
+    halved = weakref.WeakKeyDictionary()
+
+    @functools.wraps(update)
+    def updated(self, *args, **kwargs):
+        update(self, *args, **kwargs)
+        with guarded("GradScaler"):
+            count = halved.get(self, 0)
+            if _VALUES == "large" and count < _OVERFLOWS and _known(self._scale) is not None:
+                halved[self] = count + 1
+                setattr(self._scale, _ANSWER, _known(self._scale) / 2)
+
+    scaler.update = updated
+    ask = scaler.get_scale
+
+    @functools.wraps(ask)
+    def get_scale(self):
+        with guarded("GradScaler"):
+            if self._scale is not None:
+                run.trap("scale-read", record.place(), "the scale of the gradients was read, which no overflow lowers here")
+        return ask(self)
+
+    scaler.get_scale = get_scale
 
 
 def _tell_linear_algebra(torch):

@@ -1,0 +1,111 @@
+//! Releases that a log allows: what came later is neither advised nor asked for.
+
+use super::Incident;
+use super::context::Clue;
+use crate::domain::program::PytorchAllocator;
+use crate::domain::{Accelerator, Program};
+
+/// Major and minor number.
+pub(crate) type Release = (u16, u16);
+
+/// Spellings and the first release that knows them.
+const SPELLINGS: &[(Program, &str, Release)] = &[
+    (Program::Pytorch, "torch.utils.checkpoint", (0, 4)),
+    (Program::Pytorch, "memory_reserved(", (1, 4)),
+    (Program::Pytorch, "memory_summary(", (1, 4)),
+    (Program::Pytorch, "prefetch_factor", (1, 7)),
+    (Program::Pytorch, "persistent_workers", (1, 7)),
+    (Program::Pytorch, "gradient_as_bucket_view", (1, 7)),
+    (Program::Pytorch, "set_per_process_memory_fraction", (1, 8)),
+    (Program::Pytorch, "inference_mode(", (1, 9)),
+    (Program::Pytorch, "save_on_cpu", (1, 10)),
+    (Program::Pytorch, "torch.autocast(", (1, 10)),
+    (Program::Pytorch, "use_reentrant", (1, 11)),
+    (Program::Pytorch, "_ALLOC_CONF", (1, 8)),
+    (Program::Pytorch, "expandable_segments", (2, 1)),
+    (Program::Pytorch, "torchrun", (1, 10)),
+    (Program::Pytorch, "roundup_power2_divisions", (1, 12)),
+    (Program::Pytorch, "mmap=True", (2, 1)),
+    (Program::Pytorch, "get_peft_model", (1, 13)),
+    (Program::Pytorch, "bitsandbytes.", (1, 8)),
+    (Program::Pytorch, "scaled_dot_product_attention", (2, 0)),
+    (Program::Pytorch, "torch.distributed.checkpoint", (2, 0)),
+    (Program::Pytorch, "cut_cross_entropy", (2, 4)),
+    (Program::Pytorch, "torchao.", (2, 2)),
+    (Program::Pytorch, "torch.optim.Adafactor", (2, 5)),
+    (Program::Tensorflow, "TF_FORCE_GPU_ALLOW_GROWTH", (1, 14)),
+    (Program::Tensorflow, "tf.recompute_grad", (2, 0)),
+    (Program::Tensorflow, "TF_GPU_ALLOCATOR", (2, 5)),
+    (Program::Tensorflow, "tf.config.", (2, 0)),
+    (Program::Tensorflow, "tf.keras.mixed_precision", (2, 4)),
+    (Program::Vllm, "--quantization fp8", (0, 4)),
+    (Program::Vllm, "--kv-cache-dtype", (0, 3)),
+    (Program::Vllm, "--cpu-offload-gb", (0, 5)),
+    (Program::Vllm, "--max-num-batched-tokens", (0, 1)),
+];
+
+/// Version of torch as (major, minor): the one printed, else the newest that the message's wording and the frames
+/// allow.
+pub(crate) fn torch(incident: &Incident) -> Option<Release> {
+    let (event, context) = (&incident.event, &incident.context);
+    if let Some(version) = context.torch_version.get() {
+        let mut parts = version.split(|c: char| !c.is_ascii_digit()).filter_map(|part| part.parse().ok());
+        if let (Some(major), Some(minor)) = (parts.next(), parts.next()) {
+            return Some((major, minor));
+        }
+    }
+    let own = event.program.pytorch_allocator() == PytorchAllocator::Yes && !event.program.is_engine();
+    let of_the_wording = event.versions.filter(|_| own).and_then(|versions| versions.to);
+    let of_the_frames = context.frames.iter().filter_map(|frame| newest_torch(&frame.file.replace('\\', "/"))).min();
+    of_the_wording.into_iter().chain(of_the_frames).min()
+}
+
+/// The newest release of a program that the log allows, where it tells one.
+fn newest(incident: &Incident, program: Program) -> Option<Release> {
+    let shown = |clue| incident.context.has(clue);
+    match program {
+        Program::Pytorch => torch(incident),
+        Program::Tensorflow => shown(Clue::TensorFlow1).then_some((1, 13)),
+        Program::Vllm => shown(Clue::EarlyVllm).then_some((0, 3)),
+        _ => None,
+    }
+}
+
+/// True where a release of the program may be at work.
+pub(crate) fn allows(incident: &Incident, program: Program, since: Release) -> bool {
+    newest(incident, program).is_none_or(|newest| newest >= since)
+}
+
+/// True where nothing in the text came after the newest releases that the log allows.
+pub(crate) fn knows(incident: &Incident, text: &str) -> bool {
+    SPELLINGS.iter().all(|(program, spelling, since)| !text.contains(spelling) || allows(incident, *program, *since))
+}
+
+/// The variable that sets the options of PyTorch's caching allocator: `PYTORCH_ALLOC_CONF` from 2.10 (the CUDA name is
+/// read as well and wins), the family's own name before (PyTorch 2.10, CUDAAllocatorConfig.cpp).
+pub(crate) fn conf_variable(incident: &Incident) -> Option<&'static str> {
+    let accelerator = incident.event.accelerator();
+    let renamed = matches!(accelerator, Accelerator::Cuda | Accelerator::Hip)
+        && torch(incident).is_some_and(|version| version >= (2, 10))
+        && !incident.context.alloc_conf.is_known();
+    if renamed { Some("PYTORCH_ALLOC_CONF") } else { accelerator.torch_conf() }
+}
+
+/// The newest torch that has the file of a frame: the last release for the Python of its path (by the wheels on PyPI),
+/// and `torch/tensor.py`, which is `_tensor.py` since 1.9.
+fn newest_torch(file: &str) -> Option<Release> {
+    const PYTHONS: [(&str, Release); 6] = [
+        ("python2.7", (1, 4)),
+        ("python3.5", (1, 5)),
+        ("python3.6", (1, 10)),
+        ("python3.7", (1, 13)),
+        ("python3.8", (2, 4)),
+        ("python3.9", (2, 8)),
+    ];
+    if !file.contains("-packages/torch/") {
+        return None;
+    }
+    let python = PYTHONS.iter().find(|(python, _)| file.split('/').any(|folder| folder == *python));
+    let renamed = file.ends_with("/torch/tensor.py").then_some((1, 8));
+    python.map(|(_, newest)| *newest).into_iter().chain(renamed).min()
+}
