@@ -580,13 +580,20 @@ struct OutputArgs {
     /// Columns to fill [default: those of the terminal, else 80]
     #[arg(long, value_name = "COLUMNS", value_parser = clap::value_parser!(u16).range(40..=400))]
     width: Option<u16>,
-    /// Lines to fill [default: those of the terminal, else as many as there are]
-    #[arg(long, value_name = "LINES", value_parser = clap::value_parser!(u16).range(10..=1000))]
-    height: Option<u16>,
     /// Hide users, machines and folders; auto: in Markdown
     #[arg(long, value_enum, value_name = "WHEN", default_value = "auto", num_args = 0..=1, require_equals = true)]
     #[arg(default_missing_value = "always", hide_possible_values = true)]
     redact: When,
+}
+
+/// The same, of a command that shows no more than the terminal holds.
+#[derive(Args)]
+struct ScreenArgs {
+    #[command(flatten)]
+    output: OutputArgs,
+    /// Lines to fill [default: those of the terminal, else as many as there are]
+    #[arg(long, value_name = "LINES", value_parser = clap::value_parser!(u16).range(10..=1000))]
+    height: Option<u16>,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -632,7 +639,7 @@ struct ExplainArgs {
     #[arg(short, long)]
     verbose: bool,
     #[command(flatten)]
-    output: OutputArgs,
+    output: ScreenArgs,
     #[command(flatten)]
     given: GivenArgs,
 }
@@ -956,7 +963,7 @@ struct ProbeArgs {
     #[arg(short, long)]
     verbose: bool,
     #[command(flatten)]
-    output: OutputArgs,
+    output: ScreenArgs,
     #[command(flatten)]
     job: JobArgs,
     #[command(flatten)]
@@ -1509,7 +1516,7 @@ impl OutputArgs {
                     LangArg::Auto => locale.as_deref().map(Lang::from_locale).unwrap_or_default(),
                 },
                 width: self.width.map_or_else(terminal_width, usize::from),
-                height: self.height.map(usize::from).or_else(terminal_height),
+                height: None,
                 verbose,
                 unicode: locale.as_deref().is_none_or(wording::locale_shows_unicode),
                 redact: match self.redact {
@@ -1524,6 +1531,18 @@ impl OutputArgs {
                 When::Never => anstream::ColorChoice::Never,
             },
         }
+    }
+}
+
+impl ScreenArgs {
+    fn plain(self, verbose: bool) -> Output {
+        self.shared_if(verbose, false)
+    }
+
+    fn shared_if(self, verbose: bool, shared: bool) -> Output {
+        let mut output = self.output.shared_if(verbose, shared);
+        output.style.height = self.height.map(usize::from).or_else(terminal_height);
+        output
     }
 }
 

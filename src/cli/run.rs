@@ -1,6 +1,6 @@
 //! The command line of `oomdoc run`.
 
-use super::{Output, OutputArgs, Refused};
+use super::{Output, Refused, ScreenArgs};
 use crate::text;
 use clap::Args;
 use std::ffi::OsString;
@@ -84,7 +84,7 @@ pub(super) struct RunArgs {
     #[arg(long, value_name = "FOLDER", num_args = 0..=1, require_equals = true, default_missing_value = SNAPSHOTS)]
     snapshot: Option<PathBuf>,
     #[command(flatten)]
-    output: OutputArgs,
+    output: ScreenArgs,
     /// The job and its arguments
     #[arg(last = true, required = true, value_name = "COMMAND")]
     command: Vec<OsString>,
@@ -104,7 +104,7 @@ pub(super) struct AttachArgs {
     #[command(flatten)]
     watch: WatchArgs,
     #[command(flatten)]
-    output: OutputArgs,
+    output: ScreenArgs,
 }
 
 #[derive(Args)]
@@ -127,7 +127,7 @@ pub(super) struct TopArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     count: Option<u64>,
     #[command(flatten)]
-    output: OutputArgs,
+    output: ScreenArgs,
 }
 
 #[derive(Args)]

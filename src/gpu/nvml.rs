@@ -85,6 +85,9 @@ impl Library {
     /// # Errors
     /// The state that the driver is in where nothing can be read.
     pub fn open(root: &crate::host::Root) -> Result<Library, Degraded> {
+        if cfg!(all(unix, target_feature = "crt-static")) {
+            return Err(Degraded::StaticProgram);
+        }
         for path in ["libnvidia-ml.so.1", "libnvidia-ml.so", "/usr/lib/wsl/lib/libnvidia-ml.so.1", "nvml.dll"] {
             let on_windows = path.ends_with(".dll");
             if on_windows != cfg!(windows) {

@@ -14,6 +14,8 @@ named_variants! {
         NotLoaded = "driver-not-loaded",
         NoDevice = "no-device",
         Stub = "stub-library",
+        /// A program that is linked with nothing can load nothing either.
+        StaticProgram = "static-program",
         VersionMismatch = "version-mismatch",
         NoPermission = "no-permission",
         GpuLost = "gpu-lost",
@@ -60,6 +62,12 @@ impl Degraded {
                  the toolkit's lib64/stubs out of LD_LIBRARY_PATH.",
                 "找到的 libnvidia-ml 不是驱动自带的：它是 CUDA 工具包的 stub 或已损坏的文件。请从 LD_LIBRARY_PATH 中移\
                  除工具包的 lib64/stubs。",
+            ),
+            Degraded::StaticProgram => Text::new(
+                "This oomdoc is linked statically and cannot load the NVIDIA driver's library: build it for glibc, or \
+                 save what nvidia-smi prints and give it with --from.",
+                "此 oomdoc 为静态链接，无法加载 NVIDIA 驱动的库：请使用 glibc 构建的版本，或保存 nvidia-smi 的输出并用 \
+                 --from 读取。",
             ),
             Degraded::VersionMismatch => Text::new(
                 "Driver and library are of different versions, as after an upgrade without a reboot: reboot, or unload \

@@ -129,3 +129,26 @@ fn help_is_in_the_language_that_is_asked_for() {
     let said = outcome(oomdoc().args(["explain", "--lang", "zh", "fixtures/logs/pytorch/epoch-five.log"]));
     assert_eq!(said.0, 0, "the grammar in Chinese takes the same line: {}", said.2);
 }
+
+#[test]
+fn a_wrong_command_line_is_told_in_the_language_that_is_asked_for() {
+    let cases: [(&[&str], &str); 4] = [
+        (&["explain", "--no-such-option"], "错误：没有 '--no-such-option' 这个参数"),
+        (&["explain", "--params", "many"], "不是参数量；请写 350M 或 7B"),
+        (&["explian"], "没有 'explian' 这个命令"),
+        (&[], "用法：oomdoc <命令>\n\n命令："),
+    ];
+    for (words, said) in cases {
+        let (code, out, err) = outcome(oomdoc().args(words).env("LANG", "zh_CN.UTF-8"));
+        assert_eq!((code, out.as_str()), (2, ""), "{words:?}");
+        assert!(err.contains(said) && !err.contains("Usage") && !err.contains("error"), "{words:?}: {err}");
+        let (code, _, english) = outcome(oomdoc().args(words));
+        assert!(code == 2 && english.contains("Usage:") | english.contains("error:"), "{words:?}: {english}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("oomdoc.toml"), "[[budget]]\nname = \"a\"\nheadroom = \"much\"\ngpu = \"T4\"\n")
+        .unwrap();
+    let mut check = oomdoc();
+    let (code, _, err) = outcome(check.args(["headroom", "--check", "--lang", "zh"]).current_dir(folder.path()));
+    assert!(code == 2 && err.contains("请写 5% 这样的比例"), "{err}");
+}

@@ -1,4 +1,4 @@
-//! Files that are generated from the code and committed: docs, completions, man pages.
+//! Files that are generated from the code and committed: docs and man pages.
 //! `UPDATE=1 cargo test --test it generated::` writes them.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
@@ -8,7 +8,6 @@ mod page;
 #[path = "../messages/shapes.rs"]
 mod shapes;
 
-use clap_complete::Shell;
 use oomdoc::report::rules::{Subject, page};
 use oomdoc::report::{diff, headroom, json, probe, rehearse, replay, rules};
 use oomdoc::text::Lang;
@@ -142,17 +141,6 @@ fn docs_of_the_messages() {
 }
 
 #[test]
-fn completions() {
-    let generated = written(|folder| {
-        for shell in [Shell::Bash, Shell::Zsh, Shell::Fish, Shell::Elvish, Shell::PowerShell] {
-            clap_complete::generate_to(shell, &mut oomdoc::cli::command(Lang::En), "oomdoc", folder).unwrap();
-        }
-    });
-    assert_eq!(generated.len(), 5);
-    compare("completions", generated, |_| true);
-}
-
-#[test]
 fn man_pages() {
     for (lang, folder) in MAN_PAGES {
         let mut generated = written(|folder| clap_mangen::generate_to(oomdoc::cli::command(lang), folder).unwrap());
@@ -166,7 +154,7 @@ fn man_pages() {
 }
 
 /// Where `man` looks for a language's pages below a folder of English ones.
-const MAN_PAGES: [(Lang, &str); 2] = [(Lang::En, "completions/man"), (Lang::Zh, "completions/man/zh_CN")];
+const MAN_PAGES: [(Lang, &str); 2] = [(Lang::En, "man"), (Lang::Zh, "man/zh_CN")];
 
 /// The names that the sections of a page have by convention, and what the generator says by itself.
 fn in_chinese(page: &str) -> String {
