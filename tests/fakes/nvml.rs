@@ -10,7 +10,7 @@
 //! memory TOTAL RESERVED USED FREE            MiB
 //! grows MIB                                  added to what is in use with every reading
 //! hangs N                                    the Nth reading of the memory never comes back
-//! process compute|graphics|mps PID MIB|na
+//! process compute|graphics|mps PID MIB|na    compute@3: in instance 3 of a divided GPU
 //! comes compute|graphics|mps PID MIB N        the same, from the Nth reading of the memory on
 //! set CALL VALUE…                            the numbers that a call gives back
 //! instance UUID NAME TOTAL USED              MiB; the GPU is divided
@@ -300,7 +300,7 @@ unsafe fn list<T>(
     handle: usize,
     count: *mut c_uint,
     out: *mut T,
-    row: fn(u32, u64) -> T,
+    row: fn(u32, u64, u32) -> T,
 ) -> c_uint {
     let room = unsafe { *count } as usize;
     let garbage = match answer(call) {
@@ -317,20 +317,22 @@ unsafe fn list<T>(
     }
     let Some(gpu) = gpu(handle) else { return 15 };
     let now = READINGS.load(Ordering::Relaxed);
-    let rows: Vec<_> = gpu.processes.iter().filter(|(of, _, _, from)| of == kind && *from <= now).collect();
+    let kind_of = |of: &String| of.split('@').next() == Some(kind);
+    let rows: Vec<_> = gpu.processes.iter().filter(|(of, _, _, from)| kind_of(of) && *from <= now).collect();
     unsafe { *count = rows.len() as c_uint };
     if rows.len() > room {
         return 7;
     }
-    for (at, (_, pid, mib, _)) in rows.into_iter().enumerate() {
+    for (at, (of, pid, mib, _)) in rows.into_iter().enumerate() {
         let used = if *mib == u64::MAX { *mib } else { mib * MIB };
-        unsafe { *out.add(at) = row(*pid, used) };
+        let instance = of.split('@').nth(1).map_or(u32::MAX, |instance| instance.parse().expect("a number"));
+        unsafe { *out.add(at) = row(*pid, used, instance) };
     }
     0
 }
 
-fn row(pid: u32, used: u64) -> Row {
-    Row { pid, used, gpu_instance: u32::MAX, compute_instance: u32::MAX }
+fn row(pid: u32, used: u64, instance: u32) -> Row {
+    Row { pid, used, gpu_instance: instance, compute_instance: u32::MAX }
 }
 
 macro_rules! lists {
@@ -355,7 +357,7 @@ pub unsafe extern "C" fn nvmlDeviceGetComputeRunningProcesses(
     count: *mut c_uint,
     out: *mut RowV1,
 ) -> c_uint {
-    let row = |pid, used| RowV1 { pid, used };
+    let row = |pid, used, _| RowV1 { pid, used };
     unsafe { list("nvmlDeviceGetComputeRunningProcesses", "compute", handle, count, out, row) }
 }
 
