@@ -11,7 +11,6 @@ use crate::domain::Sign;
 use crate::incident::context::Given;
 use crate::incident::{Incident, Timeline, job, observed};
 use crate::input::Source;
-use crate::order::InOrder;
 use crate::report::replay::Replayed;
 use crate::report::view::to_json;
 use crate::report::{self, Diagnosis, Explanation, InputSummary, Style};
@@ -178,7 +177,7 @@ pub(super) fn recorded(files: &[FileEvents]) -> Vec<Source> {
     let failed = |timeline: &&Arc<Timeline>| timeline.end.is_none_or(|end| end.failed());
     let mut watched: Vec<&Arc<Timeline>> =
         files.iter().filter_map(|file| file.observed.as_ref()).filter(failed).collect();
-    watched.order_by(|a, b| ended(a).total_cmp(&ended(b)));
+    watched.sort_by(|a, b| ended(a).total_cmp(&ended(b)));
     let paths = watched.iter().flat_map(|timeline| timeline.snapshots()).map(std::path::Path::new);
     let there = paths.filter(|path| path.extension().is_some_and(|kind| kind == "pickle") && path.is_file());
     there.take(SNAPSHOTS_READ).map(|path| Source::File(path.into())).collect()

@@ -15,7 +15,6 @@ use crate::domain::trainer::Purpose;
 use crate::domain::{Accelerator, Number, Program, Target};
 use crate::incident::context::{Clue, Context, Frame, Phase, Platform, Precision, Trainer};
 use crate::incident::{Incident, Recording};
-use crate::order::InOrder;
 use crate::snapshot::holders::{Category, Certainty};
 use crate::text::Text;
 use crate::units::{Bytes, Interval, signed};
@@ -489,7 +488,7 @@ impl<'a> Case<'a> {
         if !Need::OwnCode.met(self) {
             knobs.retain(Knob::is_a_setting);
         }
-        knobs.order_by_key(place);
+        knobs.sort_by_key(place);
         if knobs.len() > 1 && knobs.iter().any(|knob| knob.target != Target::Program) {
             knobs.retain(|knob| knob.target != Target::Program);
         }

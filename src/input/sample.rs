@@ -6,7 +6,6 @@ use super::lines::{self, Draft, LONGEST_LINE};
 use super::scan::Literals;
 use super::source::Opened;
 use super::{Document, Repair};
-use crate::order::InOrder;
 use std::collections::VecDeque;
 use std::io::{self, Read};
 use std::ops::ControlFlow;
@@ -405,7 +404,7 @@ impl<'l> Keeper<'l> {
         parts.extend(self.late.into_iter().map(|(part, _)| part));
         parts.push(tail);
         parts.retain(|part| !part.bytes.is_empty());
-        parts.order_by_key(|part| part.start);
+        parts.sort_by_key(|part| part.start);
         // A part that ends neither with a line nor with the input was cut out of a line that is too long.
         let cut = |part: &Part| {
             !matches!(part.bytes.last(), Some(b'\n' | b'\r')) && part.start + (part.bytes.len() as u64) < input_end

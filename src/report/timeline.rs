@@ -9,7 +9,6 @@ use super::Style;
 use super::layout::{Run, Screen, Tone, columns, run};
 use crate::incident::Timeline;
 use crate::incident::timeline::{Curve, Quantity};
-use crate::order::InOrder;
 use crate::text;
 use crate::text::{Lang, Text};
 use crate::units::{Bytes, percent};
@@ -25,7 +24,7 @@ type Watched = (String, Arc<Timeline>);
 fn fallen(watched: &[Watched]) -> Vec<&Watched> {
     let failed = |timeline: &Timeline| timeline.end.is_none_or(|end| end.failed());
     let mut fallen: Vec<&Watched> = watched.iter().filter(|(_, timeline)| failed(timeline)).collect();
-    fallen.order_by(|(_, a), (_, b)| moment(a).total_cmp(&moment(b)));
+    fallen.sort_by(|(_, a), (_, b)| moment(a).total_cmp(&moment(b)));
     fallen
 }
 

@@ -10,7 +10,7 @@
 //! memory TOTAL RESERVED USED FREE            MiB
 //! grows MIB                                  added to what is in use with every reading
 //! hangs N                                    the Nth reading of the memory never comes back
-//! process compute|graphics|mps PID MIB|na    compute@3: in instance 3 of a divided GPU
+//! process compute|graphics|mps PID MIB|na    PID@3: in instance 3 of a divided GPU
 //! comes compute|graphics|mps PID MIB N        the same, from the Nth reading of the memory on
 //! set CALL VALUE…                            the numbers that a call gives back
 //! instance UUID NAME TOTAL USED              MiB; the GPU is divided
@@ -74,7 +74,7 @@ fn scenario() -> &'static Scenario {
                         "memory" => gpu.memory = [number(0), number(1), number(2), number(3)],
                         "grows" => gpu.grows = number(0),
                         "hangs" => gpu.hangs = Some(number(0)),
-                        "process" => gpu.processes.push((rest[0].into(), number(1) as u32, number(2), 0)),
+                        "process" => gpu.processes.push((rest[0].into(), placed(rest[1]), number(2), 0)),
                         "comes" => gpu.processes.push((rest[0].into(), number(1) as u32, number(2), number(3))),
                         "set" => {
                             gpu.values.push((rest[0].into(), rest[1..].iter().map(|w| w.parse().unwrap()).collect()))
@@ -300,7 +300,7 @@ unsafe fn list<T>(
     handle: usize,
     count: *mut c_uint,
     out: *mut T,
-    row: fn(u32, u64, u32) -> T,
+    row: fn(u32, u64) -> T,
 ) -> c_uint {
     let room = unsafe { *count } as usize;
     let garbage = match answer(call) {
@@ -317,22 +317,29 @@ unsafe fn list<T>(
     }
     let Some(gpu) = gpu(handle) else { return 15 };
     let now = READINGS.load(Ordering::Relaxed);
-    let kind_of = |of: &String| of.split('@').next() == Some(kind);
-    let rows: Vec<_> = gpu.processes.iter().filter(|(of, _, _, from)| kind_of(of) && *from <= now).collect();
+    let rows: Vec<_> = gpu.processes.iter().filter(|(of, _, _, from)| of == kind && *from <= now).collect();
     unsafe { *count = rows.len() as c_uint };
     if rows.len() > room {
         return 7;
     }
-    for (at, (of, pid, mib, _)) in rows.into_iter().enumerate() {
+    for (at, (_, pid, mib, _)) in rows.into_iter().enumerate() {
         let used = if *mib == u64::MAX { *mib } else { mib * MIB };
-        let instance = of.split('@').nth(1).map_or(u32::MAX, |instance| instance.parse().expect("a number"));
-        unsafe { *out.add(at) = row(*pid, used, instance) };
+        unsafe { *out.add(at) = row(*pid, used) };
     }
     0
 }
 
-fn row(pid: u32, used: u64, instance: u32) -> Row {
-    Row { pid, used, gpu_instance: instance, compute_instance: u32::MAX }
+fn row(placed: u32, used: u64) -> Row {
+    let gpu_instance = if placed >> INSTANCE == 0 { u32::MAX } else { placed >> INSTANCE };
+    Row { pid: placed & ((1 << INSTANCE) - 1), used, gpu_instance, compute_instance: u32::MAX }
+}
+
+/// A process's number, with that of its instance above it: no process has one of so many bits.
+const INSTANCE: u32 = 24;
+
+fn placed(text: &str) -> u32 {
+    let (pid, instance) = text.split_once('@').unwrap_or((text, "0"));
+    pid.parse::<u32>().expect("a pid") | instance.parse::<u32>().expect("an instance") << INSTANCE
 }
 
 macro_rules! lists {
@@ -357,7 +364,7 @@ pub unsafe extern "C" fn nvmlDeviceGetComputeRunningProcesses(
     count: *mut c_uint,
     out: *mut RowV1,
 ) -> c_uint {
-    let row = |pid, used, _| RowV1 { pid, used };
+    let row = |pid, used| RowV1 { pid, used };
     unsafe { list("nvmlDeviceGetComputeRunningProcesses", "compute", handle, count, out, row) }
 }
 

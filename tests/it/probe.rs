@@ -670,7 +670,7 @@ fn metrics_are_valid_for_prometheus_and_say_what_the_report_says() {
 /// A collector refuses a file that tells one thing twice.
 #[test]
 fn a_process_in_two_instances_is_two_lines() {
-    let both = "process compute@1 7200 500\nprocess compute@2 7200 700\n";
+    let both = "process compute 7200@1 500\nprocess compute 7200@2 700\n";
     let scenario = format!("{H100}instance MIG-aa11 3g.40gb 40448 39000\n{both}");
     let (_, text) = probe("bare-metal", Some(&scenario)).with(&["--format", "prometheus"]).screen();
     let found = samples(&text);

@@ -13,7 +13,6 @@ use crate::evidence::{Known, Span};
 use crate::incident::survival::STEPS;
 use crate::input::Document;
 use crate::input::gpu_tables::Tables;
-use crate::order::InOrder;
 use crate::units::Figure;
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -405,7 +404,7 @@ impl<'a> ContextReader<'a> {
         // Before the failure first, this run first, the launch command first; then as the log goes.
         // What the message itself says of its sample counts before all.
         let other = |s: &Statement| s.line < at.first || s.line > at.last;
-        chosen.order_by_key(|s| (s.line > at.last, other(s), Reverse(s.run), Reverse(s.source), s.line));
+        chosen.sort_by_key(|s| (s.line > at.last, other(s), Reverse(s.run), Reverse(s.source), s.line));
         let mut parts = Parts::default();
         for statement in &chosen {
             settings::apply(context, &mut parts, &statement.setting, Span::line(statement.line));
