@@ -43,6 +43,7 @@ pub mod headroom;
 pub mod host;
 pub mod incident;
 pub mod input;
+mod order;
 mod packed;
 pub mod privacy;
 pub mod reading;

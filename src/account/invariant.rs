@@ -4,6 +4,7 @@
 use super::{Entry, Holder, Ledger};
 use crate::dialect::{Event, Fact, Sign};
 use crate::domain::closed_set;
+use crate::order::InOrder;
 use crate::text;
 use crate::text::Text;
 use crate::units::{Interval, MIB, signed};
@@ -188,13 +189,13 @@ fn parts(event: &Event, ledger: &mut Ledger) {
     }
     let host = ledger.bound.is_some();
     let mut order: Vec<Entry> = std::mem::take(&mut ledger.entries);
-    order.sort_by_key(|entry| reliability(entry.holder));
+    order.order_by_key(|entry| reliability(entry.holder));
     for entry in order {
         if sum(&ledger.entries).low + entry.amount.low <= whole.high {
             ledger.entries.push(entry);
         }
     }
-    ledger.entries.sort_by_key(|entry| entry.holder == Holder::Free);
+    ledger.entries.order_by_key(|entry| entry.holder == Holder::Free);
     let in_doubt: &[Part] = if host { &[Part::HostCounters] } else { &[Part::Process, Part::Others] };
     ledger.contradictions.push(Contradiction::open(
         Invariant::PartsWithinWhole,

@@ -39,6 +39,7 @@ use crate::estimate::serving::Budget;
 use crate::evidence::Evidence;
 use crate::incident::Incident;
 use crate::incident::recording::Pieces;
+use crate::order::InOrder;
 use crate::text;
 use crate::text::Text;
 use conclusion::Family;
@@ -95,7 +96,7 @@ impl Finding {
     /// What speaks for it, the strongest first; empty where only its frequency does.
     pub fn supporting(&self) -> Vec<&Evidence> {
         let mut list: Vec<&Evidence> = self.evidence.iter().filter(|item| item.weight > 0.0).collect();
-        list.sort_by(|a, b| b.weight.total_cmp(&a.weight));
+        list.order_by(|a, b| b.weight.total_cmp(&a.weight));
         list
     }
 }
@@ -169,7 +170,7 @@ pub fn rank(incident: &Incident) -> Vec<Finding> {
                 Some(_) => share / others.max(f64::MIN_POSITIVE) * (OF_ALL - WITH_PROOF),
                 None => share.min(MOST_WITHOUT_PROOF),
             };
-            evidence.sort_by(|a, b| b.weight.abs().total_cmp(&a.weight.abs()));
+            evidence.order_by(|a, b| b.weight.abs().total_cmp(&a.weight.abs()));
             if let Some(proof) = proof.as_ref().filter(|_| is_proved) {
                 evidence.retain(|evidence| evidence.id != proof.evidence.id);
                 evidence.insert(0, proof.evidence.clone());
@@ -179,7 +180,7 @@ pub fn rank(incident: &Incident) -> Vec<Finding> {
         })
         .filter(|finding| finding.confidence >= WORTH_TELLING)
         .collect();
-    findings.sort_by(|a, b| b.confidence.total_cmp(&a.confidence));
+    findings.order_by(|a, b| b.confidence.total_cmp(&a.confidence));
     findings
 }
 
@@ -246,7 +247,7 @@ fn speak_against_rivals(weighed: &mut [Weighed]) {
     let temperature = Weights::get().temperature;
     let mut likeliest: Vec<(usize, CauseId, f64)> =
         weighed.iter().enumerate().map(|(at, cause)| (at, cause.cause.id, cause.share)).collect();
-    likeliest.sort_by(|a, b| b.2.total_cmp(&a.2));
+    likeliest.order_by(|a, b| b.2.total_cmp(&a.2));
     let shares: Vec<(CauseId, f64)> = likeliest.iter().map(|(_, cause, share)| (*cause, *share)).collect();
     let printed = conclusion::printable(&shares);
     let beside: Vec<usize> = likeliest.iter().take(printed).map(|(at, ..)| *at).collect();

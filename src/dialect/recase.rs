@@ -7,6 +7,7 @@
 use super::rewrap::Mended;
 use crate::domain::Program;
 use crate::input::{Document, Line};
+use crate::order::InOrder;
 use aho_corasick::{AhoCorasick, MatchKind};
 use std::sync::LazyLock;
 
@@ -58,7 +59,7 @@ static KNOWN: LazyLock<Words> = LazyLock::new(|| {
         .filter(|word| word.bytes().any(|byte| byte.is_ascii_uppercase()))
         .map(str::to_string)
         .collect();
-    printed.sort();
+    printed.order_by(Ord::cmp);
     printed.dedup();
     let lower: Vec<String> = printed.iter().map(|word| word.to_ascii_lowercase()).collect();
     let search = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(lower).ok();

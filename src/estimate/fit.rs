@@ -5,6 +5,7 @@
 //! measurements scatter. One point alone still bounds: with `c ≥ 0` the peak per sample only falls with the batch.
 
 use super::peak::{HELD_BEYOND, HELD_FLOOR, Peak};
+use crate::order::InOrder;
 use crate::text;
 use crate::text::Text;
 use crate::units::{Bytes, GIB, MIB};
@@ -77,7 +78,7 @@ impl Fit {
     /// Sorts the points; of several of one batch the highest counts. `None` without any usable point.
     pub fn new(mut points: Vec<Point>, counted: Counted) -> Option<Fit> {
         points.retain(|point| point.batch > 0 && point.bytes.is_finite() && point.bytes > 0.0);
-        points.sort_by(|a, b| a.batch.cmp(&b.batch).then(b.bytes.total_cmp(&a.bytes)));
+        points.order_by(|a, b| a.batch.cmp(&b.batch).then(b.bytes.total_cmp(&a.bytes)));
         points.dedup_by_key(|point| point.batch);
         (!points.is_empty()).then_some(Fit { points, counted })
     }

@@ -123,6 +123,7 @@ pub mod work;
 use crate::cause::{CauseId, Finding};
 use crate::domain::{Target, closed_set};
 use crate::incident::Incident;
+use crate::order::InOrder;
 use crate::text;
 use crate::text::Text;
 use crate::units::Interval;
@@ -547,7 +548,7 @@ pub fn plan(incident: &Incident, findings: &[Finding]) -> Plan {
         }
     }
     // The sort is stable: equals stay in the order of the list.
-    plan.offers.sort_by(|a, b| b.value.total_cmp(&a.value));
+    plan.offers.order_by(|a, b| b.value.total_cmp(&a.value));
     plan.offers = spread(plan.offers, findings.first().map(|leading| leading.cause.id));
     plan
 }

@@ -10,6 +10,7 @@
 use super::platform::Degraded;
 use super::sensors::{FASTEST, FASTEST_FAN, HOTTEST, MOST_POWER, Sensors, possible};
 use super::*;
+use crate::order::InOrder;
 use crate::reading::{Unavailable as Unread, unavailable};
 use nvml_wrapper::error::NvmlError;
 use nvml_wrapper_sys::bindings as raw;
@@ -187,6 +188,7 @@ impl Library {
                 other => unknown(call, other),
             }
         };
+        let rates = self.rates(gpu);
         Gpu {
             index,
             uuid: self.uuid(gpu),
@@ -226,8 +228,8 @@ impl Library {
             numa_node: number("nvmlDeviceGetNumaNodeId", &|value| ask!(self, nvmlDeviceGetNumaNodeId(gpu, value)))
                 .and_then(|node| if node < 4096 { Ok(node) } else { unknown("nvmlDeviceGetNumaNodeId", node) }),
             throttling: self.throttling(gpu),
-            utilization: self.rates(gpu).and_then(|rates| possible(rates.gpu, 100)),
-            sensors: self.sensors(gpu),
+            utilization: rates.clone().and_then(|rates| possible(rates.gpu, 100)),
+            sensors: self.sensors(gpu, rates),
             multiprocessors: self.multiprocessors(gpu),
             cuda_free: unavailable("not asked", "未读取"),
         }
@@ -446,7 +448,7 @@ impl Library {
             .map_err(|fault| fault.of("nvmlDeviceGetUtilizationRates"))
     }
 
-    fn sensors(&self, gpu: raw::nvmlDevice_t) -> Sensors {
+    fn sensors(&self, gpu: raw::nvmlDevice_t, rates: Reading<raw::nvmlUtilization_t>) -> Sensors {
         let number = |call: &str, most: u32, read: &dyn Fn(&mut c_uint) -> Result<(), Fault>| -> Reading<u32> {
             let mut value = 0;
             read(&mut value).map_err(|fault| fault.of(call))?;
@@ -473,7 +475,7 @@ impl Library {
             memory_clock: number("nvmlDeviceGetClockInfo", FASTEST, &|value| {
                 ask!(self, nvmlDeviceGetClockInfo(gpu, memory, value))
             }),
-            memory_busy: self.rates(gpu).and_then(|rates| possible(rates.memory, 100)),
+            memory_busy: rates.and_then(|rates| possible(rates.memory, 100)),
         }
     }
 
@@ -487,7 +489,7 @@ impl Library {
         let mut samples =
             grown(empty, |count, rows| ask!(self, nvmlDeviceGetProcessUtilization(gpu, rows, count, since)))
                 .map_err(|fault| fault.of("nvmlDeviceGetProcessUtilization"))?;
-        samples.sort_by_key(|sample| std::cmp::Reverse(sample.timeStamp));
+        samples.order_by_key(|sample| std::cmp::Reverse(sample.timeStamp));
         Ok(samples)
     }
 

@@ -4,6 +4,7 @@
 use super::attribution::{DRIVERS_OWN, Reason};
 use super::visibility::Mapping;
 use super::{Gpu, Survey, Virtualization, context_size, platform, products};
+use crate::order::InOrder;
 use crate::reading::Reading;
 use crate::text::Text;
 use crate::units::{Bytes, MIB};
@@ -74,7 +75,7 @@ pub fn verdicts(gpu: &Gpu, survey: &Survey, mapping: &Mapping, question: FailedJ
             out.push(Judgement { id: rule.id, text });
         }
     }
-    out.sort_by_key(|verdict| verdict.id != "hardware");
+    out.order_by_key(|verdict| verdict.id != "hardware");
     out
 }
 
@@ -167,7 +168,7 @@ fn neighbour(case: &Case) -> Option<Text> {
         .filter(|process| Some(process.pid) != case.question.pid)
         .filter_map(|process| Some((process.bytes.clone().ok()?, process)))
         .collect();
-    foreign.sort_by_key(|(bytes, _)| std::cmp::Reverse(*bytes));
+    foreign.order_by_key(|(bytes, _)| std::cmp::Reverse(*bytes));
     let sum = foreign.iter().fold(0u64, |sum, (bytes, _)| sum.saturating_add(*bytes));
     if foreign.is_empty() || !case.matters(sum) {
         return None;

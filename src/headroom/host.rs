@@ -2,6 +2,7 @@
 
 use crate::domain::Verdict;
 use crate::estimate::loader::{Loader, Need};
+use crate::order::InOrder;
 use crate::text::Text;
 use crate::units::Interval;
 
@@ -53,7 +54,7 @@ impl HostAnswer {
             (Text::new("caches of samples in the end", "样本缓存（最终）"), need.caches_in_the_end),
         ];
         parts.retain(|(_, bytes)| bytes.high > 0);
-        parts.sort_by_key(|(_, bytes)| std::cmp::Reverse(bytes.high));
+        parts.order_by_key(|(_, bytes)| std::cmp::Reverse(bytes.high));
         parts
     }
 }

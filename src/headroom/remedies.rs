@@ -9,6 +9,7 @@ use crate::estimate::peak::Peak;
 use crate::estimate::setup::{Attention, Lora, Precision, Quantised, Setup};
 use crate::estimate::states::Optimizer;
 use crate::estimate::training::Training;
+use crate::order::InOrder;
 use crate::text;
 use crate::text::Text;
 
@@ -113,7 +114,7 @@ fn together(changes: &[&Change], setup: Setup, tried: impl Fn(Setup) -> (Peak, V
     let chosen =
         |set: u32| changes.iter().enumerate().filter(move |(i, _)| set >> i & 1 == 1).map(|(_, change)| *change);
     let mut sets: Vec<u32> = (1..1 << changes.len().min(16)).filter(|set: &u32| set.count_ones() > 1).collect();
-    sets.sort_by_key(|set| (chosen(*set).map(|change| change.cost).sum::<u32>(), set.count_ones()));
+    sets.order_by_key(|set| (chosen(*set).map(|change| change.cost).sum::<u32>(), set.count_ones()));
     let mut found: Vec<(u32, Remedy)> = Vec::new();
     for set in sets {
         // A superset of what fits already asks for more than needed.
@@ -186,7 +187,7 @@ pub fn of(
         remedies.extend(together(&helping, training.setup, tried));
     }
     // The first line is what to do: of what fits the cheapest, in the order of the changes.
-    remedies.sort_by_key(|remedy| remedy.verdict != Verdict::Fits);
+    remedies.order_by_key(|remedy| remedy.verdict != Verdict::Fits);
     remedies
 }
 

@@ -8,6 +8,7 @@ pub mod processes;
 pub mod shm;
 pub mod warnings;
 
+use crate::order::InOrder;
 use crate::reading::{Reading, unavailable};
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
@@ -70,7 +71,7 @@ impl Root {
             Ok(entries) => {
                 let mut names: Vec<String> =
                     entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
-                names.sort();
+                names.order_by(Ord::cmp);
                 Ok(names)
             }
             Err(error) => missing(relative, &error),

@@ -11,6 +11,7 @@ use super::{
 use crate::dialect::{Event, Fact, Sign, Standing};
 use crate::domain::Program;
 use crate::input::Document;
+use crate::order::InOrder;
 
 /// A logger or launcher repeats a message within this many lines.
 const REPEATED_WITHIN: u64 = 200;
@@ -65,7 +66,7 @@ pub fn assemble(document: &Document, events: Vec<Event>) -> (Vec<Incident>, Vec<
     let survivals = survivals(document, &reader, &groups);
     if let Some(finished) = all_over(&survivals) {
         harmless.extend(groups.into_iter().map(|group| outlived(group.event, finished)));
-        harmless.sort_by_key(|event| event.at.first);
+        harmless.order_by_key(|event| event.at.first);
         return (Vec::new(), harmless);
     }
     let primary = primary_of(&groups, &survivals);
@@ -191,7 +192,7 @@ impl Group {
         if self.ranks.len() < 2 || self.ranks.iter().any(|fall| fall.clock.is_none()) {
             return;
         }
-        self.ranks.sort_by(|a, b| a.clock.partial_cmp(&b.clock).unwrap_or(std::cmp::Ordering::Equal));
+        self.ranks.order_by(|a, b| a.clock.partial_cmp(&b.clock).unwrap_or(std::cmp::Ordering::Equal));
         let Some(first) = self.ranks.first().copied() else { return };
         if first.line == self.event.at.first {
             return;

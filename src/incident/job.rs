@@ -6,6 +6,7 @@
 use super::{Incident, RankFall};
 use crate::dialect::{Fact, Resource, Sign};
 use crate::domain::Program;
+use crate::order::InOrder;
 use regex::Regex;
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -91,7 +92,7 @@ pub fn join(files: Vec<FileIncidents>) -> Vec<(usize, Incident)> {
         }
     }
     let mut joined: Vec<(usize, Incident)> = families.into_iter().filter_map(Family::settle).collect();
-    joined.sort_by_key(|(file, incident)| (*file, incident.event.at.first));
+    joined.order_by_key(|(file, incident)| (*file, incident.event.at.first));
     appoint(&mut joined);
     joined
 }
@@ -121,12 +122,12 @@ impl Family {
         if members.len() > 1 {
             let timed = members.iter().all(|(_, incident)| fall_clock(incident).is_some());
             if timed {
-                members.sort_by(|(_, a), (_, b)| {
+                members.order_by(|(_, a), (_, b)| {
                     fall_clock(a).partial_cmp(&fall_clock(b)).unwrap_or(std::cmp::Ordering::Equal)
                 });
             } else {
                 // Without clocks nobody can say who fell first; a message with figures says most.
-                members.sort_by_key(|(file, incident)| (incident.event.facts.sizes.is_empty(), *file));
+                members.order_by_key(|(file, incident)| (incident.event.facts.sizes.is_empty(), *file));
             }
         }
         let falls: Vec<RankFall> = members.iter().flat_map(|(file, incident)| falls_of(*file, incident)).collect();

@@ -6,6 +6,7 @@
 
 use super::gpu_tables::{DeviceUse, GpuRow, ListedProcess, UseTool};
 use crate::evidence::Span;
+use crate::order::InOrder;
 use crate::units::{Base, Figure, size};
 
 /// What a line of such a table tells.
@@ -295,7 +296,7 @@ pub fn of_json(text: &str) -> Vec<GpuRow> {
                 Some(row(index, name, size("VRAM Total Used Memory (B)")?, size("VRAM Total Memory (B)")?))
             })
             .collect();
-        rows.sort_by_key(|row| row.index);
+        rows.order_by_key(|row| row.index);
         return rows;
     }
     // `amd-smi metric` wraps its list since ROCm 6.4.

@@ -1,6 +1,7 @@
 //! Files, standard input and gzip: where bytes come from, before anything is known of what they mean.
 
 use super::Source;
+use crate::order::InOrder;
 use crate::system::{self, is_device};
 use crate::text::Text;
 use flate2::read::MultiGzDecoder;
@@ -114,7 +115,7 @@ fn expand_to(sources: &[Source], wanted: fn(&Path) -> bool) -> Vec<Source> {
                 if files.is_empty() {
                     expanded.push(source.clone());
                 }
-                files.sort();
+                files.order_by(Ord::cmp);
                 expanded.extend(files.into_iter().map(Source::File));
             }
             _ => expanded.push(source.clone()),

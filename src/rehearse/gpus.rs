@@ -3,6 +3,7 @@
 
 use crate::gpu::context_size;
 use crate::gpu::products::{PRODUCTS, Product, Provenance};
+use crate::order::InOrder;
 use crate::text;
 use crate::text::Text;
 use crate::units::{Bytes, Interval, MIB};
@@ -162,7 +163,7 @@ pub fn find(wanted: &str) -> Result<&'static Product, NotFound> {
             (nearest <= 1 + asked.chars().count() / 4).then_some((nearest, product.name))
         })
         .collect();
-    near.sort();
+    near.order_by(Ord::cmp);
     Err(NotFound::Unknown(near.into_iter().take(4).map(|(_, name)| name).collect()))
 }
 

@@ -21,6 +21,7 @@ use super::view::{self, Level, View};
 use super::warm::{self, Warm};
 use super::{agent, device, environment, smi};
 use crate::domain::closed_set;
+use crate::order::InOrder;
 use crate::system::{self, Noted, Signal};
 use crate::text;
 use crate::text::Text;
@@ -521,7 +522,7 @@ fn environment(command: &mut Command, request: &LaunchRequest, folder: &Path) ->
             kept_back.push(text.into_owned());
         }
     }
-    kept_back.sort();
+    kept_back.order_by(Ord::cmp);
     if request.view.offline {
         command.envs(environment::OFFLINE.iter().filter(|(name, _)| named(name).is_none()).copied());
     }
@@ -955,7 +956,7 @@ fn device_calls(folder: &Path) -> Vec<DeviceCalls> {
             DeviceCalls::read(&bytes)
         })
         .collect();
-    calls.sort_by_key(|calls| calls.pid);
+    calls.order_by_key(|calls| calls.pid);
     calls
 }
 

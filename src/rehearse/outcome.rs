@@ -11,6 +11,7 @@ use super::remedy::Tried;
 use super::view::View;
 use super::view::changes::Changes;
 use crate::domain::{Verdict, named_variants};
+use crate::order::InOrder;
 use crate::text;
 use crate::text::{Text, counted};
 use crate::units::{Bytes, Interval, MIB};
@@ -889,7 +890,7 @@ pub struct Answer {
 impl Answer {
     /// Puts the runs together.
     pub fn of(question: Question, mut runs: Vec<Run>, cut_short: Option<Text>, seconds: f64) -> Answer {
-        runs.sort_by_key(|run| run.batch);
+        runs.order_by_key(|run| run.batch);
         let fits = runs.iter().rposition(|run| run.verdict == Verdict::Fits);
         let largest = fits.and_then(|at| runs.get(at)?.batch);
         let may_fit = runs.iter().rev().find(|run| matches!(run.verdict, Verdict::Fits | Verdict::Unknown));

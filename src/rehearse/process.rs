@@ -2,6 +2,7 @@
 //!
 //! Everything may be missing: a process can end before it knows. Files are small; longer ones are refused.
 
+use crate::order::InOrder;
 use serde::Deserialize;
 use std::fs::File;
 use std::io::Read;
@@ -216,7 +217,7 @@ pub fn read_all(folder: &Path) -> Vec<ProcessReport> {
         .take(FILES)
         .filter_map(|entry| read(&entry.path()))
         .collect();
-    reports.sort_by_key(|report| (report.rank.unwrap_or(0), report.pid));
+    reports.order_by_key(|report| (report.rank.unwrap_or(0), report.pid));
     reports
 }
 

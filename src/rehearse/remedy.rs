@@ -4,6 +4,7 @@
 use super::outcome::Run;
 use crate::domain::Verdict;
 use crate::fix::{Offer, Plan, Ranked};
+use crate::order::InOrder;
 use crate::text;
 use crate::text::Text;
 use crate::units::{Bytes, Interval};
@@ -120,7 +121,7 @@ pub fn settle(plan: &mut Plan, tried: &[Tried]) {
             None => offers.push((true, ranked)),
         }
     }
-    offers.sort_by_key(|(later, _)| *later);
+    offers.order_by_key(|(later, _)| *later);
     plan.offers = offers.into_iter().map(|(_, ranked)| ranked).collect();
     plan.wont_help.splice(0..0, refuted);
 }

@@ -2,6 +2,7 @@
 
 use super::elf::{self, Library, Symbols};
 use super::stubs;
+use crate::order::InOrder;
 use crate::system::is_executable;
 use serde::Deserialize;
 use std::ffi::{OsStr, OsString};
@@ -295,7 +296,7 @@ fn read(folder: &Path, path: Vec<PathBuf>) -> Result<Torch, Missing> {
     for folder in path.iter().filter(|folder| folder.file_name().is_some_and(|name| name != "lib-dynload")) {
         find_extensions(folder, &mut importers, &mut extensions);
     }
-    extensions.sort();
+    extensions.order_by(Ord::cmp);
     extensions.dedup();
     Ok(Torch { cuda, cudnn, importers, extensions })
 }

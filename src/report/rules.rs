@@ -11,6 +11,7 @@ use crate::cause::proof::premises;
 use crate::cause::{CAUSES, CauseId};
 use crate::fix::work::Work;
 use crate::fix::{Class, FIXES, Fix};
+use crate::order::InOrder;
 use crate::text::{Lang, Text};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -65,7 +66,7 @@ fn of_cause(cause: CauseId) -> Text {
         .iter()
         .filter_map(|fix| fix.cures().get(&cause).filter(|cured| **cured >= FAINT).map(|cured| (*cured, fix.id)))
         .collect();
-    cures.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
+    cures.order_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
     let list: Vec<String> = cures.iter().map(|(_, id)| format!("`{id}`")).collect();
     let cured = Text::new(
         format!("**What may cure it.** {}.", list.join(", ")),
@@ -89,7 +90,7 @@ const FAINT: f64 = 0.1;
 /// What a fix cures and costs, what it is advice for, and its lines for each target.
 fn of_fix(fix: &Fix) -> Text {
     let mut cures: Vec<(CauseId, f64)> = fix.cures().iter().map(|(cause, cured)| (*cause, *cured)).collect();
-    cures.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    cures.order_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     let list = |between: &str| {
         let each = cures.iter().map(|(cause, cured)| format!("`{}` {:.0} %", cause.id(), cured * 100.0));
         each.collect::<Vec<_>>().join(between)

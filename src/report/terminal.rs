@@ -15,6 +15,7 @@ use crate::incident::Incident;
 use crate::incident::context::Moment;
 use crate::incident::recording::Standing;
 use crate::input::Repair;
+use crate::order::InOrder;
 use crate::text;
 use crate::text::{Lang, Text};
 use crate::units::{self, Bytes, Figure, Interval};
@@ -202,7 +203,7 @@ fn everything(explanation: &Explanation, style: Style) -> Screen {
     }
     // The one that ended the job, then the newest first; their numbers are those of the log.
     let mut order: Vec<(usize, &Diagnosis)> = explanation.diagnoses.iter().enumerate().rev().collect();
-    order.sort_by_key(|(_, diagnosis)| !diagnosis.incident.primary);
+    order.order_by_key(|(_, diagnosis)| !diagnosis.incident.primary);
     for (i, diagnosis) in order {
         if explanation.diagnoses.len() > 1 {
             page.screen.blank();
@@ -1575,7 +1576,7 @@ fn drawn_entries(ledger: &Ledger) -> Vec<(Holder, Interval)> {
         .filter(|entry| entry.amount.middle() > 0)
         .map(|entry| (entry.holder, entry.amount))
         .collect();
-    entries.sort_by_key(|(holder, _)| *holder == Holder::Free);
+    entries.order_by_key(|(holder, _)| *holder == Holder::Free);
     entries
 }
 

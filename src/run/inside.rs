@@ -5,6 +5,7 @@
 //! that uses CUDA, and a memory snapshot where one runs out of memory.
 
 use crate::incident::timeline::{Header, InsideProcess};
+use crate::order::InOrder;
 use crate::rehearse::agent;
 use rustix::fs::{FlockOperation, flock};
 use rustix::process::Pid;
@@ -87,7 +88,7 @@ impl Inside {
         let Ok(entries) = fs::read_dir(self.folder.path().join("processes")) else { return Vec::new() };
         let files = entries.flatten().filter(|entry| entry.path().extension().is_some_and(|kind| kind == "json"));
         let mut processes: Vec<InsideProcess> = files.take(PROCESSES).filter_map(|entry| read(&entry.path())).collect();
-        processes.sort_by_key(|process| process.pid);
+        processes.order_by_key(|process| process.pid);
         processes
     }
 }

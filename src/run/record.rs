@@ -1,6 +1,7 @@
 //! The record: one JSON object a line, the header first. Whatever happens to the file, the job goes on.
 
 use crate::incident::timeline::{DeviceSample, Header, Point, ProcessSample, Quantity, Sample, Timeline};
+use crate::order::InOrder;
 use rustix::fs::{FlockOperation, flock};
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -196,7 +197,7 @@ fn kept(timeline: &Timeline) -> Vec<Sample> {
     if !timeline.inside.is_empty() {
         samples.push(Sample { at: timeline.lasted, inside: timeline.inside.clone(), ..Sample::default() });
     }
-    samples.sort_by(|a, b| a.at.total_cmp(&b.at));
+    samples.order_by(|a, b| a.at.total_cmp(&b.at));
     samples
 }
 

@@ -8,6 +8,7 @@ use super::space::{self, Image, Played, Rules, Wanted, Window};
 use super::store::{Action, NONE, NumberMap};
 use super::what_if::{Base, BatchScale, WhatIf};
 use crate::allocator::{LARGE_SEGMENT, SMALL_SEGMENT, round_up};
+use crate::order::InOrder;
 use crate::text;
 use crate::text::Text;
 
@@ -389,7 +390,7 @@ fn growth(
             (more * 20 >= risen).then_some((site, more))
         })
         .collect();
-    grown.sort_by_key(|(site, bytes)| (std::cmp::Reverse(*bytes), *site));
+    grown.order_by_key(|(site, bytes)| (std::cmp::Reverse(*bytes), *site));
     Some(Growth {
         by_steps,
         floors: floors.iter().map(|(_, (low, _))| *low).collect(),

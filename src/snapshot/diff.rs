@@ -6,6 +6,7 @@ use super::model::{BlockState, Snapshot};
 use super::predict;
 use super::space::{self, Rules, Wanted};
 use super::store::Action;
+use crate::order::InOrder;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -153,7 +154,7 @@ fn device_diff(ordinal: u32, old: &Places, new: &Places, reserved: (u64, u64)) -
     }
     let mut entries = join_moved(entries);
     entries.retain(|entry| entry.sides.growth() != 0 || entry.moved_from.is_none());
-    entries.sort_by(|a, b| {
+    entries.order_by(|a, b| {
         let key = |entry: &Entry| std::cmp::Reverse(entry.sides.growth().unsigned_abs());
         key(a).cmp(&key(b)).then_with(|| a.label.cmp(&b.label)).then_with(|| a.inner.cmp(&b.inner))
     });

@@ -4,6 +4,7 @@ use super::history::{Allocation, History};
 use super::model::Snapshot;
 use super::store::{NONE, NumberMap};
 use crate::domain::closed_set;
+use crate::order::InOrder;
 use crate::text::Text;
 use std::collections::HashMap;
 
@@ -418,7 +419,7 @@ pub fn at(sites: &mut Sites<'_>, history: &History, event: u32) -> Holding {
         holder.certainty = holder.certainty.min(certainty);
     }
     let mut holders: Vec<Holder> = groups.into_values().collect();
-    holders.sort_by_key(|holder| (std::cmp::Reverse(holder.bytes), holder.site, holder.category));
+    holders.order_by_key(|holder| (std::cmp::Reverse(holder.bytes), holder.site, holder.category));
     let mut categories: Vec<(Category, u64, Certainty)> = Vec::new();
     for holder in &holders {
         match categories.iter_mut().find(|(category, _, _)| *category == holder.category) {
@@ -429,7 +430,7 @@ pub fn at(sites: &mut Sites<'_>, history: &History, event: u32) -> Holding {
             None => categories.push((holder.category, holder.bytes, holder.certainty)),
         }
     }
-    categories.sort_by_key(|(category, bytes, _)| (std::cmp::Reverse(*bytes), *category));
+    categories.order_by_key(|(category, bytes, _)| (std::cmp::Reverse(*bytes), *category));
     sizes.retain(|class| class.1 > 0);
     Holding { holders, categories, sizes, bytes: total }
 }

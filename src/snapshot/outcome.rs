@@ -379,7 +379,7 @@ pub(super) fn run(history: &History, program: &Program, variation: &Variation, b
     let mut before: Vec<u32> = (0..history.allocations.len() as u32)
         .filter(|id| history.allocations.get(*id as usize).is_some_and(|a| a.born == NONE))
         .collect();
-    before.sort_by_key(|id| history.allocations.get(*id as usize).map(|a| a.address));
+    before.sort_unstable_by_key(|id| (history.allocations.get(*id as usize).map(|a| a.address), *id));
     for id in before {
         let Some(allocation) = history.allocations.get(id as usize) else { continue };
         let bytes = variation.size_of(id, allocation.requested);

@@ -14,8 +14,8 @@ use crate::allocator::version::Version;
 const GROUPS: usize = 64;
 /// Pools of the record's end that each is compared with, at most.
 const KNOWN: usize = 4;
-/// Requests that may be replayed for this.
-const EFFORT: u64 = 8_000_000;
+/// Entries that may be replayed for this.
+const EFFORT: u64 = 4_000_000;
 
 /// A device's trace made ready for simulation, and how well it is foreseen; pools that the trace does not name are put
 /// where the replay needs them.
@@ -110,15 +110,23 @@ fn known(history: &History) -> Vec<(u32, u32)> {
 fn range_of(history: &History, place: Place) -> Option<&Range> {
     match place {
         Place::Gained(entry) => history.gained.get(&entry),
-        Place::Before(address) => history.initial.iter().find(|range| range.address == address),
+        Place::Before(address) => history.initial.get(index_of(history, address)?),
     }
+}
+
+/// Ranges from before the record lie by address.
+fn index_of(history: &History, address: u64) -> Option<usize> {
+    history.initial.binary_search_by_key(&address, |range| range.address).ok()
 }
 
 fn set(history: &mut History, places: &[Place], pool: (u32, u32)) {
     for place in places {
         let range = match place {
             Place::Gained(entry) => history.gained.get_mut(entry),
-            Place::Before(address) => history.initial.iter_mut().find(|range| range.address == *address),
+            Place::Before(address) => {
+                let at = index_of(history, *address);
+                at.and_then(|at| history.initial.get_mut(at))
+            }
         };
         if let Some(range) = range {
             range.pool = pool;

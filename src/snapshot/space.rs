@@ -115,7 +115,7 @@ impl<'r> Space<'r> {
         let mut initial: Vec<u32> = (0..history.allocations.len() as u32)
             .filter(|id| history.allocations.get(*id as usize).is_some_and(|a| a.born == NONE))
             .collect();
-        initial.sort_by_key(|id| history.allocations.get(*id as usize).map(|a| a.address));
+        initial.sort_unstable_by_key(|id| (history.allocations.get(*id as usize).map(|a| a.address), *id));
         let mut next = 0;
         let address_of = |history: &History, n: usize| {
             initial.get(n).and_then(|id| history.allocations.get(*id as usize)).map(|a| a.address)

@@ -289,9 +289,17 @@ pub struct BatchScale {
     pub fits: Result<Fits, Text>,
     /// Bytes in use at the peak that surely grow with the batch, and those that may.
     pub grows: (u64, u64),
-    /// True where the recording ends with the failed request: what comes after it is not known, so that the batch is an
-    /// upper bound.
-    pub open_end: bool,
+    /// What the recording lacks, so that the batch is an upper bound.
+    pub open: Option<Unrecorded>,
+}
+
+/// A part of a program that a recording lacks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unrecorded {
+    /// What came before it: its allocator held free memory when it began.
+    Start,
+    /// What follows on the failed request that it ends with.
+    End,
 }
 
 /// The largest batch that fits, in parts of the recorded one.
@@ -362,7 +370,10 @@ pub fn batch_scale(
         there.fold(0u64, |sum, (allocation, _)| sum.saturating_add(allocation.size))
     };
     let grows = (live(Growing::Surely), live(Growing::Perhaps));
-    let complete = analysis.ooms.is_empty();
+    let open = match analysis.ooms.is_empty() {
+        false => Some(Unrecorded::End),
+        true => (history.initial_reserved() > history.initial_requested).then_some(Unrecorded::Start),
+    };
     let budget = match capacity {
         Some(capacity) => Some(left_of(capacity, wishes.fraction)),
         None => program.budget.high.map(|high| (program.budget.low, high)),
@@ -393,7 +404,7 @@ pub fn batch_scale(
             }
         }
     };
-    BatchScale { recorded: batch, capacity, fits, grows, open_end: !complete }
+    BatchScale { recorded: batch, capacity, fits, grows, open }
 }
 
 /// Whether an allocation is larger where the batch is.

@@ -10,7 +10,7 @@
 //! memory TOTAL RESERVED USED FREE            MiB
 //! grows MIB                                  added to what is in use with every reading
 //! hangs N                                    the Nth reading of the memory never comes back
-//! process compute|graphics|mps PID MIB|na
+//! process compute|graphics|mps PID MIB|na    PID@3: in instance 3 of a divided GPU
 //! comes compute|graphics|mps PID MIB N        the same, from the Nth reading of the memory on
 //! set CALL VALUE…                            the numbers that a call gives back
 //! instance UUID NAME TOTAL USED              MiB; the GPU is divided
@@ -74,7 +74,7 @@ fn scenario() -> &'static Scenario {
                         "memory" => gpu.memory = [number(0), number(1), number(2), number(3)],
                         "grows" => gpu.grows = number(0),
                         "hangs" => gpu.hangs = Some(number(0)),
-                        "process" => gpu.processes.push((rest[0].into(), number(1) as u32, number(2), 0)),
+                        "process" => gpu.processes.push((rest[0].into(), placed(rest[1]), number(2), 0)),
                         "comes" => gpu.processes.push((rest[0].into(), number(1) as u32, number(2), number(3))),
                         "set" => {
                             gpu.values.push((rest[0].into(), rest[1..].iter().map(|w| w.parse().unwrap()).collect()))
@@ -347,8 +347,17 @@ unsafe fn list<T>(
     0
 }
 
-fn row(pid: u32, used: u64) -> Row {
-    Row { pid, used, gpu_instance: u32::MAX, compute_instance: u32::MAX }
+fn row(placed: u32, used: u64) -> Row {
+    let gpu_instance = if placed >> INSTANCE == 0 { u32::MAX } else { placed >> INSTANCE };
+    Row { pid: placed & ((1 << INSTANCE) - 1), used, gpu_instance, compute_instance: u32::MAX }
+}
+
+/// A process's number, with that of its instance above it: no process has one of so many bits.
+const INSTANCE: u32 = 24;
+
+fn placed(text: &str) -> u32 {
+    let (pid, instance) = text.split_once('@').unwrap_or((text, "0"));
+    pid.parse::<u32>().expect("a pid") | instance.parse::<u32>().expect("an instance") << INSTANCE
 }
 
 macro_rules! lists {

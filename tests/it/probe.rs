@@ -632,6 +632,7 @@ fn samples(text: &str) -> Vec<Sample> {
             }
             rest = rest.strip_prefix('}').unwrap();
         }
+        assert!(!found.iter().any(|(of, known, _)| of == name && *known == labels), "told twice: {line}");
         found.push((name.to_string(), labels, rest.strip_prefix(' ').unwrap().parse().unwrap()));
     }
     found
@@ -664,6 +665,22 @@ fn metrics_are_valid_for_prometheus_and_say_what_the_report_says() {
     let (_, line) = probe("bare-metal", Some(H100)).with(&["--format", "jsonl"]).screen();
     assert_eq!(line.trim_end().lines().count(), 1);
     assert_eq!(serde_json::from_str::<Value>(&line).unwrap()["gpus"], report["gpus"]);
+}
+
+/// A collector refuses a file that tells one thing twice.
+#[test]
+fn a_process_in_two_instances_is_two_lines() {
+    let both = "process compute 7200@1 500\nprocess compute 7200@2 700\n";
+    let scenario = format!("{H100}instance MIG-aa11 3g.40gb 40448 39000\n{both}");
+    let (_, text) = probe("bare-metal", Some(&scenario)).with(&["--format", "prometheus"]).screen();
+    let found = samples(&text);
+    let of = |instance: &str| {
+        let wanted = ("gpu_instance".to_string(), instance.to_string());
+        let held =
+            found.iter().find(|(of, labels, _)| of.ends_with("process_memory_bytes") && labels.contains(&wanted));
+        held.map(|(.., bytes)| *bytes / MIB as f64)
+    };
+    assert_eq!((of("1"), of("2")), (Some(500.0), Some(700.0)), "{text}");
 }
 
 #[test]

@@ -729,6 +729,15 @@ fn the_batch_that_fits_is_found_from_what_grows_with_it() {
     assert_eq!(none["batch"], serde_json::json!({"low": 0, "high": 0}), "{none}");
     let unknown = ask(false, &[]);
     assert!(unknown["unknown_because"].as_str().unwrap().contains("--capacity"), "{unknown}");
+    // One that begins with memory that others had used before tells nothing of what these needed.
+    let mut late = step_of_eight(false);
+    late["device_traces"][0].as_array_mut().unwrap().remove(0);
+    std::fs::write(folder.path().join("late.json"), late.to_string()).unwrap();
+    let late = folder.path().join("late.json").display().to_string();
+    let report = replay(&["--batch-scale=8", "--capacity", "1536MiB", &late]);
+    assert_eq!(device(&report)["batch_scale"]["at_most"], true, "{report}");
+    let (_, screen, _) = outcome(oomdoc().args(["replay", "--batch-scale=8", "--capacity", "1536MiB", &late]));
+    assert!(screen.replace('\n', " ").contains("what came before may need more"), "{screen}");
     // A recording that ends with the failure tells nothing of what would follow.
     let failed = fixture("gpt2-oom-backward.pickle.gz");
     let found = device(&replay(&["--batch-scale", &failed]))["batch_scale"].clone();

@@ -201,7 +201,8 @@ def write(rows, counts, torch):
         f"served, the figure given is the real peak to the byte in {sum(row.get('figure_is_exact', False) for row in rows)}. "
         "Programs marked late are recorded from the middle on: what their allocator had got before is not in the recording.",
         "",
-        "MiB, the most that was reserved; in parentheses what it surely lies between.",
+        "MiB, the most that was reserved; in parentheses what it surely lies between. “with” is how much the allocator must "
+        "be able to have so that all is surely served, where that is not known, and “surely below” with how little it fails.",
         "",
         "| program | recorded | asked | said | really | |",
         "| --- | ---: | --- | ---: | ---: | --- |",

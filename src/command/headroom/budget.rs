@@ -8,6 +8,7 @@ use crate::domain::Verdict;
 use crate::headroom::Assessment;
 use crate::headroom::budget::{self, Baseline, Budget};
 use crate::input::{self, Source, TextKind};
+use crate::order::InOrder;
 use crate::report::headroom::{self as report, Checked, Growth};
 use crate::report::view::to_json;
 use crate::snapshot::diff::{Moment, compare, side};
@@ -142,7 +143,7 @@ fn grown(budget: &Budget, folder: &Path, own: &HeadroomOptions, lang: Lang) -> R
     };
     let devices = compare(take(&old)?, take(new)?);
     let mut entries: Vec<_> = devices.iter().flat_map(|device| &device.entries).collect();
-    entries.sort_by_key(|entry| std::cmp::Reverse(entry.sides.growth()));
+    entries.order_by_key(|entry| std::cmp::Reverse(entry.sides.growth()));
     let grown = entries.into_iter().filter(|entry| entry.sides.growth() > 0).take(PLACES);
     Ok(grown.map(crate::report::diff::growth_line).collect())
 }

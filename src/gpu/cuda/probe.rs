@@ -11,6 +11,7 @@ use super::protocol::{
     Bandwidth, DeviceFacts, DriverFacts, Finding, Largest, Latency, Line, MemoryCheck, MemoryFacts, ProbeRequest,
     Taken, Which,
 };
+use crate::order::InOrder;
 use crate::units::{GIB, MIB};
 use std::time::Instant;
 
@@ -359,6 +360,6 @@ fn map_as_much(context: &Context, bound: u64, granularity: u64, limits: &Limits,
 }
 
 fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
+    values.order_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or(0.0)
 }

@@ -1,6 +1,7 @@
 //! What a command wrote and removed in its view, read from the layers that took it.
 
 use super::FOLDER;
+use crate::order::InOrder;
 use crate::system::{self, is_opaque};
 use std::fs::{self, File, Metadata};
 use std::io::Read;
@@ -48,7 +49,7 @@ pub fn read(private: &Path) -> Changes {
     let mut walk = Walk { changes: Changes::default(), left: MOST_ENTRIES, private };
     let mut layers: Vec<PathBuf> =
         fs::read_dir(private.join(FOLDER)).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
-    layers.sort();
+    layers.order_by(Ord::cmp);
     for layer in layers {
         let Ok(point) = fs::read(layer.join("point")) else { continue };
         let point = system::path_of(point);
@@ -68,7 +69,7 @@ pub fn read(private: &Path) -> Changes {
     }
     let changes = &mut walk.changes;
     for list in [&mut changes.removed, &mut changes.replaced, &mut changes.created] {
-        list.sort_by(|one, other| one.path.cmp(&other.path));
+        list.order_by(|one, other| one.path.cmp(&other.path));
         // What lies in a folder that is listed needs no line of its own.
         let mut last: Option<PathBuf> = None;
         list.retain(|change| {

@@ -5,6 +5,7 @@
 //! nothing can be written but what lies in an overlay's upper layer or in the private folder, whatever else fails.
 
 use super::{FOLDER, HOLD, Level, NAMESPACE, NOT_STARTED, sys};
+use crate::order::InOrder;
 use anyhow::{Context as _, bail, ensure};
 use rustix::mount::{MountFlags, MountPropagationFlags};
 use rustix::thread::UnshareFlags;
@@ -163,7 +164,7 @@ fn own_folders(here: &Path, command: &[OsString], user: u32) -> Vec<PathBuf> {
         }
     }
     // The outer ones first, which the inner ones then cover in part.
-    found.sort();
+    found.order_by(Ord::cmp);
     found.dedup();
     found
 }

@@ -70,7 +70,15 @@ pub fn render(findings: &Findings) -> String {
         for process in gpu.processes.iter().flatten() {
             let pid = process.pid.to_string();
             let name = process.name().unwrap_or_default();
-            let more = [labels.as_slice(), &[("pid", &pid), ("process", &name)]].concat();
+            let instance = process.instance.map(|instance| instance.to_string());
+            // A process may hold memory in several instances of a divided GPU: a line for each.
+            let instance = instance.as_deref().map(|instance| ("gpu_instance", instance));
+            let more: Vec<_> = labels
+                .iter()
+                .copied()
+                .chain([("pid", pid.as_str()), ("process", name.as_str())])
+                .chain(instance)
+                .collect();
             held.add(&more, process.bytes.as_ref().ok().map(|of| bytes(*of)));
             process_busy.add(&more, of(&process.busy, 0.01));
         }

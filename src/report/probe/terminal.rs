@@ -5,6 +5,7 @@ use crate::gpu::verdict::Judgement;
 use crate::gpu::{ComputeMode, Gpu, GpuProcess, Identity, Memory};
 use crate::host::processes::Process;
 use crate::host::{Host, meminfo::Overcommit};
+use crate::order::InOrder;
 use crate::reading::Reading;
 use crate::report::Style;
 use crate::report::layout::{Run, Screen, Tone, pad, run, shorten};
@@ -257,7 +258,7 @@ impl Page {
             return self.plain(("processes", "进程"), text);
         }
         let mut sorted: Vec<&GpuProcess> = list.iter().collect();
-        sorted.sort_by_key(|process| std::cmp::Reverse(process.bytes.clone().unwrap_or(0)));
+        sorted.order_by_key(|process| std::cmp::Reverse(process.bytes.clone().unwrap_or(0)));
         let most = if self.style.verbose { sorted.len() } else { PROCESSES };
         let label = self.pick("processes", "进程");
         let mut table = Table::new(&[Column::Label(14), Column::Right, Column::Left, Column::Left, Column::Text]);

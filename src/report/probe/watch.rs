@@ -4,6 +4,7 @@
 use super::Findings;
 use crate::gpu::attribution::ROUNDING;
 use crate::gpu::{Gpu, GpuProcess, Memory};
+use crate::order::InOrder;
 use crate::reading::Reading;
 use crate::report::Style;
 use crate::report::layout::{Run, Screen, Tone, run};
@@ -150,7 +151,7 @@ pub(super) fn processes(screen: &mut Screen, findings: &Findings, most: usize, s
     let mut rows: Vec<Vec<Vec<Run>>> = Vec::new();
     for gpu in &findings.shown {
         let mut sorted: Vec<&GpuProcess> = gpu.processes.iter().flatten().collect();
-        sorted.sort_by_key(|process| std::cmp::Reverse(process.bytes.clone().unwrap_or(0)));
+        sorted.order_by_key(|process| std::cmp::Reverse(process.bytes.clone().unwrap_or(0)));
         rows.extend(sorted.into_iter().map(|process| process_row(gpu, process)));
         if let Ok(attribution) = &gpu.attribution
             && attribution.unexplained >= ROUNDING

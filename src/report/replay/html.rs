@@ -3,6 +3,7 @@
 //! quick as one of a hundred; the explorer's record is bounded in [`pack`].
 
 use super::{Replayed, View, explorer, wording};
+use crate::order::InOrder;
 use crate::privacy;
 use crate::report::{self, Diagnosis};
 use crate::snapshot::analysis::{DeviceAnalysis, Growth, SnapshotAnalysis};
@@ -778,7 +779,7 @@ struct Layout<'i> {
 impl<'i> Layout<'i> {
     fn of(image: &'i Image, total: u64) -> Layout<'i> {
         let mut segments: Vec<&ImageSegment> = image.segments.iter().collect();
-        segments.sort_by_key(|segment| (std::cmp::Reverse(segment.range.size), segment.range.address));
+        segments.order_by_key(|segment| (std::cmp::Reverse(segment.range.size), segment.range.address));
         let largest = segments.first().map_or(1, |segment| segment.range.size.max(1));
         let aim = total.div_ceil(ROWS).max(1);
         // Rows of whole segments are easiest to read; a segment much larger than a row runs on in the next.
@@ -805,7 +806,7 @@ impl<'i> Layout<'i> {
                 }
             }
         }
-        placed.sort_by_key(|(row, offset, _)| (*row, *offset));
+        placed.order_by_key(|(row, offset, _)| (*row, *offset));
         Layout { row_bytes, rows: rows.len(), placed }
     }
 

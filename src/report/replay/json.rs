@@ -389,7 +389,7 @@ struct BatchScale<'a> {
     /// The same, in recorded batches.
     #[serde(skip_serializing_if = "Option::is_none")]
     times: Option<Times>,
-    /// True where the recording ends with the failed request, so that less may fit.
+    /// True where the recording begins in the middle or ends with the failed request, so that less may fit.
     at_most: bool,
     /// In use at the peak and growing with the batch.
     grows_bytes: u64,
@@ -422,7 +422,7 @@ impl BatchScale<'_> {
             capacity_bytes: scale.capacity,
             batch: fits.filter(|_| scale.recorded.is_some()).map(|fits| Batches { low: fits.low, high: fits.high }),
             times: fits.map(|fits| Times { low: times(fits.low, fits.parts), high: times(fits.high, fits.parts) }),
-            at_most: scale.open_end,
+            at_most: scale.open.is_some(),
             grows_bytes: scale.grows.0,
             may_grow_bytes: scale.grows.1,
             unknown_because: scale.fits.as_ref().err().map(|why| why.in_lang(lang)),

@@ -8,7 +8,7 @@ use crate::snapshot::holders::{Category, Certainty, Holder, Holding, Site};
 use crate::snapshot::join;
 use crate::snapshot::model::Encoding;
 use crate::snapshot::predict::Fidelity;
-use crate::snapshot::what_if::{BatchScale, Change, Doubt, VariationOutcome, WhatIf};
+use crate::snapshot::what_if::{BatchScale, Change, Doubt, Unrecorded, VariationOutcome, WhatIf};
 use crate::snapshot::{Generation, NONE};
 use crate::text;
 use crate::text::Text;
@@ -526,23 +526,26 @@ pub fn batch_scale(scale: &BatchScale) -> Text {
     let recorded = scale.recorded.map(|batch| text!(en: " ({batch} was recorded)", zh: "（记录时为 {batch}）"));
     let recorded = recorded.unwrap_or_default();
     let (surely, perhaps) = (Bytes(scale.grows.0), Bytes(scale.grows.1));
-    let mut out = match (fits.high, scale.open_end) {
+    let open = scale.open.map(|open| match open {
+        Unrecorded::Start => Text::new(
+            "the recording begins in the middle, and what came before may need more",
+            "记录从中途开始，之前可能需要更多",
+        ),
+        Unrecorded::End => Text::new(
+            "the recording ends with the failure, and what would follow may need more",
+            "记录止于失败的请求，之后可能还需要更多",
+        ),
+    });
+    let mut out = match (fits.high, open) {
         (0, _) => Text::new(
             format!("Not even the smallest batch fits {}{}.", device.en, recorded.en),
             format!("{}连最小的批也放不下{}。", device.zh, recorded.zh),
         ),
-        (_, true) => Text::new(
-            format!(
-                "A batch of at most {} fits {}{}: the recording ends with the failure, and what would follow may need \
-                 more.",
-                amount.en, device.en, recorded.en
-            ),
-            format!(
-                "{}上批大小最多为 {}{}：记录止于失败的请求，之后可能还需要更多。",
-                device.zh, amount.zh, recorded.zh
-            ),
+        (_, Some(open)) => Text::new(
+            format!("A batch of at most {} fits {}{}: {}.", amount.en, device.en, recorded.en, open.en),
+            format!("{}上批大小最多为 {}{}：{}。", device.zh, amount.zh, recorded.zh, open.zh),
         ),
-        (_, false) => Text::new(
+        (_, None) => Text::new(
             format!("The largest batch that fits {} is {}{}.", device.en, amount.en, recorded.en),
             format!("{}能放下的最大批大小是 {}{}。", device.zh, amount.zh, recorded.zh),
         ),

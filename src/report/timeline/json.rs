@@ -2,6 +2,7 @@
 
 use super::{Timeline, fallen, fallen_first};
 use crate::incident::timeline::{Curve, Quantity};
+use crate::order::InOrder;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::sync::Arc;
@@ -134,7 +135,7 @@ fn stalls(timeline: &Timeline) -> impl Iterator<Item = (f64, f64)> + '_ {
 fn job<'a>(source: &'a str, timeline: &'a Timeline, curves: bool) -> Job<'a> {
     let peak = |curve: &Curve| curve.peak().map_or(0, |peak| peak.bytes);
     let mut processes: Vec<_> = timeline.processes.values().filter(|_| curves).collect();
-    processes.sort_by_key(|process| std::cmp::Reverse(peak(&process.curve)));
+    processes.order_by_key(|process| std::cmp::Reverse(peak(&process.curve)));
     let strangers = timeline.neighbours.iter().filter(|_| curves);
     Job {
         source,

@@ -3,6 +3,7 @@
 use super::name;
 use crate::incident::Timeline;
 use crate::incident::timeline::{Curve, Process, Quantity};
+use crate::order::InOrder;
 use crate::report::Style;
 use crate::report::layout::{Run, Screen, Tone, run};
 use crate::report::table::{Column, Table};
@@ -128,7 +129,7 @@ fn alive(timeline: &Timeline) -> Vec<&Process> {
     let last = timeline.processes.values().filter_map(|process| Some(process.curve.last()?.at)).fold(0.0, f64::max);
     let of_last = |process: &&Process| process.curve.last().is_some_and(|point| point.at >= last);
     let mut alive: Vec<&Process> = timeline.processes.values().filter(of_last).collect();
-    alive.sort_by_key(|process| std::cmp::Reverse(process.curve.last().map_or(0, |point| point.bytes)));
+    alive.order_by_key(|process| std::cmp::Reverse(process.curve.last().map_or(0, |point| point.bytes)));
     alive
 }
 
