@@ -202,15 +202,16 @@ fn is_zero(read: u64) -> bool {
 }
 
 /// Ones are the integer 1 for what can be a scalar, and for more a row of 64-bit ones or of bytes that are 1. As a
-/// floating-point number that is tiny, but neither zero nor a NaN; as a flag it is true.
+/// floating-point number that is tiny, but neither zero nor a NaN; as a flag it is true. Whatever is assumed, what is
+/// offloaded reads as zeros: written numbers would take as much memory of this machine.
 fn unknown(out: &mut [u8], own: bool) {
+    if own && !settings().ones && out.len() as u64 > LARGEST {
+        return forget_pages(out);
+    }
     match settings().highest {
         Some(_) if settings().mixed && is_zero(report::get(UNKNOWN_READS)) => {}
         Some(first) => return extreme(out, first),
         None => {}
-    }
-    if own && !settings().ones && out.len() as u64 > LARGEST {
-        return forget_pages(out);
     }
     out.fill(0);
     if settings().ones {

@@ -44,7 +44,7 @@ def lines(results):
 
 def run(options):
     build = build_of(options.oomdoc)
-    ask = [options.python, "-c", "import torch; print(torch.__version__)"]
+    ask = [options.python, "-c", "from importlib.metadata import version; print(version('torch'))"]
     torch = subprocess.run(ask, capture_output=True, text=True, check=True).stdout.strip()
     done = {line["program"] for line in lines(options.results) if line["build"] == build}
     for path in sorted(PROGRAMS.glob("*.py")):
