@@ -20,6 +20,11 @@ const OLD_SPACE: &[Setting] = &[
     Setting { option: "--max-old-space-size=", bare: "MiB" },
     Setting { option: "--max_old_space_size=", bare: "MiB" },
 ];
+/// What the pool may grow to; `--rmm-pool-size` is what it begins with.
+const POOL: &[Setting] = &[
+    Setting { option: "--rmm-maximum-pool-size=", bare: "B" },
+    Setting { option: "--rmm-maximum-pool-size ", bare: "B" },
+];
 const SHARED: &[Setting] =
     &[Setting { option: "--shm-size=", bare: "B" }, Setting { option: "--shm-size ", bare: "B" }];
 
@@ -28,6 +33,7 @@ pub(super) fn complete(document: &Document, position: usize, event: &mut Event) 
     let settings = match (event.program, event.resource) {
         (Program::Java, Resource::Host) => HEAP,
         (Program::Node, Resource::Host) => OLD_SPACE,
+        (Program::Rapids | Program::DaskCuda, Resource::Gpu) => POOL,
         (_, Resource::Shm) => SHARED,
         _ => return,
     };
@@ -62,8 +68,18 @@ pub(super) fn complete(document: &Document, position: usize, event: &mut Event) 
 
 /// True for a line that runs a program, or tells how one was run. Advice has the same options in other words.
 fn is_command(line: &str) -> bool {
-    const RUNS: &[&str] =
-        &["java ", "node ", "docker run ", "podman run ", "Picked up ", "JVM arg", "ommand line", "srun "];
+    const RUNS: &[&str] = &[
+        "dask-cuda-worker ",
+        "dask cuda worker ",
+        "java ",
+        "node ",
+        "docker run ",
+        "podman run ",
+        "Picked up ",
+        "JVM arg",
+        "ommand line",
+        "srun ",
+    ];
     const ADVISES: &[&str] =
         &["...", "try ", "ncrease", "e.g.", "xample", "ecommend", "such as", "instead", "should", " use "];
     let start = line.trim_start();
@@ -89,6 +105,15 @@ mod tests {
         assert_eq!(limit(&format!("Try java -Xmx8g, e.g. java -Xmx8g -jar grid.jar\n{failed}")), None, "advice");
         let node = "FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory\n";
         assert_eq!(limit(&format!("$ node --max-old-space-size=4096 build.js\n{node}")), Some(4 << 30));
+    }
+
+    #[test]
+    fn what_a_pool_may_grow_to_is_its_limit() {
+        let failed = "MemoryError: std::bad_alloc: out_of_memory: RMM failure at: pool_memory_resource.hpp:196: \
+                      Maximum pool size exceeded\n";
+        let run = |option: &str| limit(&format!("$ dask-cuda-worker tcp://a:8786 {option}\n{failed}"));
+        assert_eq!(run("--rmm-pool-size 8GiB --rmm-maximum-pool-size 24GiB"), Some(24 << 30));
+        assert_eq!(run("--rmm-pool-size 8GiB"), None, "it grows");
     }
 
     #[test]

@@ -106,6 +106,10 @@ impl Broken {
                 if line.text.trim_end().ends_with(number) && next.text.starts_with(number) {
                     return false;
                 }
+                // A shell breaks what is typed at its last column.
+                if line.text.starts_with("$ ") {
+                    return false;
+                }
                 let word = next.text.split_whitespace().next().map_or(0, |word| word.chars().count());
                 long <= column && long + 1 + word > column && !begins(&next.text)
             }

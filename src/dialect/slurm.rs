@@ -105,6 +105,12 @@ fn accounting(document: &Document, position: usize) -> Option<Event> {
             .iter()
             .find_map(|words| {
                 message.after(words, 0).filter(|_| message.find(words, 0) < Some(message.end_of_first_line()))
+            })
+            // `exceeded memory limit of 33554432 bytes`: any other program's.
+            .filter(|at| {
+                let lower = line.to_ascii_lowercase();
+                let own = ["slurm", "srun", "job", "step"].iter().any(|word| lower.contains(word));
+                own || message.squeezed.get(*at..).is_some_and(|rest| rest.starts_with('('))
             })?;
     let mut event = start(document, position, "slurm-memory-limit");
     if let Some((used, limit)) = two_counts(&message, at_limit) {
@@ -181,7 +187,9 @@ fn state(document: &Document, position: usize) -> Option<Event> {
             || line.contains('|')
             || word.ends_with('+')
             || front.contains(".batch"));
-    if !state || !(labelled || row) {
+    // `CUDA_ERROR_OUT_OF_MEMORY` is an error's name.
+    let within = front.ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
+    if !state || within || !(labelled || row) {
         return None;
     }
     let mut event = start(document, position, "slurm-state");
@@ -373,6 +381,11 @@ mod tests {
         assert!(first("State: OUT_OF_MEMORY (exit code 0)").is_some());
         assert!(first("   JobState=OUT_OF_MEMORY Reason=OutOfMemory Dependency=(null)").is_some());
         assert_eq!(first("CUDA_ERROR_OUT_OF_MEMORY: out of memory"), None);
+        assert_eq!(
+            first("0:00:02.118 4711 0x7f3e WARN alloc.c:331: failed: CUDA_ERROR_OUT_OF_MEMORY, no memory"),
+            None
+        );
+        assert_eq!(first("Sort exceeded memory limit of 33554432 bytes, but did not opt in to spilling"), None);
         assert_eq!(
             first("slurmstepd: error: *** JOB 9 ON n1 CANCELLED AT 2024-01-02T03:04:05 DUE TO TIME LIMIT ***"),
             None

@@ -12,6 +12,7 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test may panic, and print its table")]
 
 mod mutate;
+mod sentences;
 mod shapes;
 mod verdict;
 

@@ -22,6 +22,13 @@ pub(super) fn all(document: &Document, position: usize, found: Found<'_>) {
         let Some(line) = document.lines.get(at) else { continue };
         let text = head(&line.text);
         let record = Record::of(text);
+        // A title, and the version below it.
+        if text.starts_with("Version: ")
+            && let Some(title) = at.checked_sub(1).and_then(|at| document.lines.get(at)).map(|line| line.text.trim())
+            && is_proper(title)
+        {
+            named(title).into_iter().for_each(|program| found(Way::Banner, program));
+        }
         let mut said = |text: &str| {
             version(text).into_iter().for_each(|program| found(Way::Banner, program));
             began(text).into_iter().for_each(|program| found(Way::Began, program));
@@ -155,7 +162,9 @@ fn version(text: &str) -> Option<Program> {
     // `*** Foo 2.0 for GPUs ***`: framed.
     let rule = |c: char| matches!(c, '*' | '=' | '#' | '|' | '~' | '-');
     let framed = text.trim_start().starts_with(rule) && text.trim_end().ends_with(rule);
-    let text = text.trim_start_matches(|c: char| c.is_whitespace() || rule(c));
+    // `//grid 3.11 [linux]`: as a comment in the output that is a script again.
+    let commented = text.starts_with("//");
+    let text = text.trim_start_matches(|c: char| c.is_whitespace() || c == '/' && commented || rule(c));
     let words: Vec<&str> = text.split_whitespace().take(14).collect();
     // `Foo/1.2.3`, as agents call themselves.
     let agent = words.iter().filter_map(|word| word.split_once('/')).find(|(name, number)| {
@@ -200,7 +209,7 @@ fn version(text: &str) -> Option<Program> {
     let sure = spoken
         || marked
         || alone
-        || framed && first
+        || (framed || commented && number == 1) && first
         || first && (is_proper(name) || is_capitalised(name)) && words.len() <= 8;
     if OTHERS.contains(&lower.as_str()) || !sure || text.contains("GiB") || text.contains(" MB") || text.contains(" GB")
     {
@@ -340,6 +349,7 @@ mod tests {
             ("config: starting gridbase 230719", Some("gridbase")),
             ("gridtool.6.3.2 27Jun22 (build Jan 10 2023)", Some("gridtool")),
             ("gridtool-1.2.3", Some("gridtool")),
+            ("//gridtool 3.11 [linux_amd64 CUDA-12.6]", Some("gridtool")),
             ("Starting epoch 3", None),
             ("starting the server", None),
             ("libgrid.so.1.2", None),

@@ -1,6 +1,6 @@
 //! The program of the command lines around a message.
 
-use super::word::{executable, is_file, named, unversioned};
+use super::word::{commonplace, executable, is_file, is_prose, named, unversioned, without_release};
 use super::{Way, head};
 use crate::domain::Program;
 use crate::input::Document;
@@ -177,7 +177,7 @@ const WRAPPERS: &[&str] = &[
 
 /// True for a command that runs or looks at others.
 pub(super) fn is_wrapper(name: &str) -> bool {
-    WRAPPERS.contains(&name.to_ascii_lowercase().as_str())
+    WRAPPERS.contains(&without_release(name).to_ascii_lowercase().as_str())
 }
 
 /// What the commands around the message name: the last before it, and others.
@@ -190,6 +190,28 @@ pub(super) fn all(document: &Document, position: usize, found: &mut dyn FnMut(Wa
     for (at, (way, program)) in commands.take(MOST).enumerate() {
         found(if at == 0 { way } else { Way::Mention }, program);
     }
+    echoed(document, position).into_iter().for_each(|program| found(Way::Echo, program));
+}
+
+/// The program that a command above runs and whose message begins with its name: of a pipeline the one that failed. Its
+/// name may be a common word, `sort: memory exhausted`.
+fn echoed(document: &Document, position: usize) -> Option<Program> {
+    let name = head(&document.lines.get(position)?.text).split_once(": ")?.0;
+    if name.len() > 32 || !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.')) {
+        return None;
+    }
+    let from = position.saturating_sub(BEFORE);
+    let runs = |line: &crate::input::Line| {
+        let text = head(&line.text).trim_start();
+        let command = text.contains(name).then(|| typed(text)).flatten().unwrap_or_default();
+        let mut stages = command.split(['|', ';', '&']).take(16);
+        stages.any(|stage| {
+            let mut words = stage.split_whitespace().skip_while(|word| word.contains('='));
+            words.next().and_then(|word| word.rsplit('/').next()) == Some(name)
+        })
+    };
+    let run = document.lines.get(from..position)?.iter().rev().any(runs);
+    run.then(|| named(name).or_else(|| Program::named(name))).flatten()
 }
 
 /// The interpreter that runs a command's script, of those languages whose runtime says of itself that memory ran out,
@@ -207,7 +229,7 @@ fn interpreter(command: &str) -> Option<Program> {
 fn of_line(text: &str) -> Option<(Way, Program)> {
     let text = text.trim_start();
     prompt(text).or_else(|| {
-        let command = typed(text).or_else(|| killed(text))?;
+        let Some(command) = typed(text).or_else(|| killed(text)) else { return unprompted(text) };
         let run = run(command);
         let script = run.is_none_or(|(way, program)| way == Way::Script && matches!(program, Program::Unlisted(_)));
         interpreter(command).filter(|_| script).map(|program| (Way::Script, program)).or(run)
@@ -236,6 +258,30 @@ fn prompt(text: &str) -> Option<(Way, Program)> {
         && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-');
     let counted = number.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.'));
     named(name).filter(|_| plain && counted).map(|program| (Way::Command, program))
+}
+
+/// The program of a command line that stands alone, as copied from a script: `gridtool --cores 16 --memory 8`.
+fn unprompted(text: &str) -> Option<(Way, Program)> {
+    let mut words = text.split_whitespace();
+    let name = words.next()?;
+    let plain =
+        name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'_' | b'-'));
+    let option = |word: &str| {
+        let long = word.strip_prefix("--").is_some_and(|name| name.starts_with(|c: char| c.is_ascii_lowercase()));
+        let short = word.len() == 2 && word.starts_with('-') && word.ends_with(|c: char| c.is_ascii_alphabetic());
+        (long, short)
+    };
+    let (mut long, mut short, mut first) = (0, 0, None);
+    for (at, word) in words.take(24).enumerate() {
+        let (is_long, is_short) = option(word);
+        long += usize::from(is_long);
+        short += usize::from(is_short);
+        first = first.or((is_long || is_short).then_some(at));
+    }
+    // An option behind the name or its subcommand, and another: advice names one.
+    let commands = first.is_some_and(|at| at <= 1) && (long + short >= 2);
+    let known = named(name).filter(|_| plain && commands && !is_prose(name) && !is_wrapper(name))?;
+    Some((Way::Executable, known))
 }
 
 /// The command that a shell quotes behind a kill: `line 3: 4711 Killed   solver -i a`, `zsh: killed     solver -i a`.
@@ -281,6 +327,11 @@ fn typed(text: &str) -> Option<&str> {
         "Command line arguments: ",
         "Working command: ",
         "Command line: \t",
+        "ommandline - ",
+        "ommandline: ",
+        "ommand line - ",
+        "ommand line is ",
+        "mdline: ",
     ];
     if let Some(mark) = PROMPTS.iter().find(|mark| text.starts_with(**mark)) {
         let rest = &text[mark.len()..];
@@ -387,7 +438,9 @@ fn script(path: &str, name: &str) -> Option<(Way, Program)> {
         // An example or a benchmark is built on the program.
         let sample = ["example", "sample", "bench", "demo", "test"].iter().any(|word| name.contains(word));
         let way = if sample { Way::Script } else { Way::Command };
-        return executable(name).filter(|_| !file).map(|program| (way, program));
+        let common =
+            || commonplace(name).filter(|_| path.len() > name.len()).map(|program| (Way::Commonplace, program));
+        return executable(name).filter(|_| !file).map(|program| (way, program)).or_else(common);
     };
     // `run_grid.py`, `grid_train.py`: the word that is no verb.
     let stem = name.strip_suffix(ending)?;
@@ -423,6 +476,15 @@ mod tests {
             ("$ python run_gridnet.py --n 4", Some("gridnet")),
             ("run.sh: line 3:  4711 Killed                  ./gridtool -i a", Some("gridtool")),
             ("zsh: killed     gridtool -i a", Some("gridtool")),
+            ("$ python3.11 -m gridlib.train", Some("gridlib")),
+            ("Log: Commandline - gridtool -M 12 -s 60", Some("gridtool")),
+            ("$ gridscript5.4 index.lua", Some("gridscript")),
+            ("gridtool --reads a.fq --cores 16 --memory 8", Some("gridtool")),
+            ("gridtool index -t 8 -m 4G a.fa", Some("gridtool")),
+            ("$ ./build/build_disk_index --data a", Some("build_disk_index")),
+            ("$ ./build/main --data a", None),
+            ("rerun gridtool with --cores 16", None),
+            ("use --cores 16 --memory 8", None),
             ("$ python train.py", None),
             ("$ nvidia-smi", None),
             ("a line of text", None),

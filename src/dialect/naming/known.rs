@@ -85,6 +85,11 @@ fn parse(text: &str) -> All {
 
 /// The name by which an identifier is called: its family's, where one holds the other.
 fn canonical(family: Name, own: Name) -> Name {
+    // `grid2` is what its users call it.
+    let numbered = own.as_str().strip_prefix(family.as_str());
+    if numbered.is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit())) {
+        return own;
+    }
     let letters = |name: Name| name.as_str().bytes().filter(u8::is_ascii_alphanumeric).collect::<Vec<u8>>();
     let holds = |long: &[u8], short: &[u8]| short.len() > SHORT && long.windows(short.len()).any(|part| part == short);
     let (long, short) = (letters(family), letters(own));
@@ -97,6 +102,11 @@ pub(super) fn of(program: Program) -> Option<Known> {
     let (mark, family) = *ALL.names.get(&own)?;
     let called = |name: Name| Program::named(name.as_str()).filter(|named| matches!(named, Program::Unlisted(_)));
     Some(Known { mark, program: called(canonical(family, own)).unwrap_or(program) })
+}
+
+/// True for the identifier of a well-known program that is no word as well.
+pub(super) fn is_known(word: &str) -> bool {
+    Name::new(word).and_then(|name| ALL.names.get(&name)).is_some_and(|(mark, _)| *mark != Mark::Word)
 }
 
 /// The well-known program of this identifier, where nothing else is called so and no row is its own.
@@ -175,6 +185,7 @@ mod tests {
         assert_eq!(called("libclamav").as_deref(), Some("clamav"));
         assert_eq!(called("clamscan").as_deref(), Some("clamscan"));
         assert_eq!(called("xmrstak").as_deref(), Some("xmr-stak"));
+        assert_eq!(called("kraken2").as_deref(), Some("kraken2"));
     }
 
     #[test]

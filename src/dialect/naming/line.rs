@@ -2,7 +2,11 @@
 //! sentence, an error code, a path.
 
 use super::Way;
-use super::word::{executable, is_capitalised, is_common, is_file, is_listed, is_proper, is_prose, named, unversioned};
+use super::known::is_known;
+use super::word::{
+    camel_words, commonplace, executable, is_capitalised, is_common, is_file, is_listed, is_proper, is_prose, named,
+    unversioned, without_release,
+};
 use crate::dialect::record::{Field, Record};
 use crate::dialect::syslog;
 use crate::domain::Program;
@@ -114,6 +118,7 @@ pub(super) fn of_package(package: &str) -> Option<Program> {
         "airbnb",
         "yahoo",
         "apple",
+        "devtools",
         "cloud",
         "opensource",
         "ebi",
@@ -190,17 +195,23 @@ pub(super) fn of_package(package: &str) -> Option<Program> {
         "protobuf",
     ];
     let mut parts = package.split('.').filter(|part| !part.is_empty()).peekable();
+    // A university's or an agency's domain holds the place's own name: `uk.ac.manchester.grid`, `gov.nasa.grid`.
+    let mut of_institution = false;
     if !package.starts_with(|c: char| c.is_ascii_lowercase() || c == '_') {
         return of_namespace(package);
     }
     let mut reversed = false;
-    while parts.peek().is_some_and(|part| DOMAINS.contains(part)) {
-        parts.next();
+    while let Some(part) = parts.next_if(|part| DOMAINS.contains(part)) {
+        of_institution |= matches!(part, "ac" | "edu" | "gov");
         reversed = true;
     }
     let mut first = parts.next()?;
-    while reversed && HOUSES.contains(&first) {
+    while reversed && (HOUSES.contains(&first) || std::mem::take(&mut of_institution) && parts.peek().is_some()) {
         first = parts.next()?;
+    }
+    // `org.apache.hadoop.grid`: what is built on it and lives in its package.
+    if let Some(inner) = parts.peek().filter(|inner| first == "hadoop" && is_known(inner)) {
+        first = inner;
     }
     // `o.g.b.Breaker`: abbreviated by the logger.
     if first.len() < 2 || BUILT_ON.contains(&first) {
@@ -399,6 +410,14 @@ fn prefix(line: &str, found: Found<'_>) {
         let body = word.trim_matches(|c: char| !c.is_ascii_alphanumeric());
         let digits = body.bytes().filter(u8::is_ascii_digit).count();
         let behind = rest.get(word.len()..).unwrap_or_default().trim_start();
+        // `11:17:02[grid] …`: no blank behind the clock.
+        if let Some(at) = word.find('[').filter(|at| *at > 0)
+            && word[..at].contains(':')
+            && word[..at].bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b':' | b'.' | b','))
+        {
+            rest = rest.get(at..).unwrap_or_default();
+            continue;
+        }
         // `Grid++> Running …`: a runtime's mark before all that it says.
         if let Some(name) = word.strip_suffix('>')
             && is_capitalised(name)
@@ -407,9 +426,20 @@ fn prefix(line: &str, found: Found<'_>) {
             named(name).into_iter().for_each(|program| found(Way::Bracket, program));
             return;
         }
-        // A path to an executable: `./bin/solver: out of memory`.
+        // A path to an executable: `./bin/solver: out of memory`; in a system's folder of them any word is a name.
         if word.ends_with(':') && (word.starts_with("./") || word.starts_with('/')) {
-            executable(word).into_iter().for_each(|program| found(Way::Prefix, program));
+            let installed =
+                || word.trim_end_matches(':').rsplit_once("/bin/").and_then(|(_, name)| Program::named(name));
+            executable(word).or_else(installed).into_iter().for_each(|program| found(Way::Prefix, program));
+            return;
+        }
+        // `grid (mesh.h:318): realloc of …`: with the place in its source.
+        if let Some((place, _)) = behind.strip_prefix('(').and_then(|behind| behind.split_once("): "))
+            && place
+                .split_once(':')
+                .is_some_and(|(file, line)| is_file(file) && line.bytes().all(|b| b.is_ascii_digit()))
+        {
+            own_word(body).into_iter().for_each(|program| found(Way::Prefix, program));
             return;
         }
         // `[V-Ray GPU] …`, `[guppy/error] …`, `[2025-01-01 10:00:00 foo] …`
@@ -487,7 +517,7 @@ fn prefix(line: &str, found: Found<'_>) {
             if rest.get(word.len()..).is_some_and(|behind| behind.starts_with("  ")) {
                 return;
             }
-            let name = body.split(['[', '(']).next().unwrap_or_default();
+            let name = without_release(body.split(['[', '(']).next().unwrap_or_default());
             if name.contains('.') && !is_file(name) {
                 of_package(name).into_iter().for_each(|program| found(Way::Logger, program));
                 return;
@@ -701,14 +731,6 @@ fn function(name: &str) -> Option<Program> {
         return None;
     }
     named(first)
-}
-
-/// The words of a name in camel case.
-fn camel_words(name: &str) -> impl Iterator<Item = &str> {
-    let starts = |at: &usize| *at == 0 || name.as_bytes().get(*at).is_some_and(u8::is_ascii_uppercase);
-    let starts: Vec<usize> = (0..name.len()).filter(starts).chain([name.len()]).collect();
-    let words: Vec<&str> = starts.windows(2).filter_map(|pair| name.get(pair[0]..pair[1])).collect();
-    words.into_iter()
 }
 
 /// `GridMemoryAllocator`: whose a class is, by the word in front of those that any program's classes bear.
@@ -928,6 +950,88 @@ fn folders(line: &str, own: bool, found: Found<'_>) {
         "envs",
         "lib",
         "checkouts",
+        "etc",
+        "log",
+    ];
+    /// Folders of these that are the system's own.
+    const SYSTEM_FOLDERS: &[&str] = &[
+        "ssl",
+        "ssh",
+        "security",
+        "default",
+        "sysconfig",
+        "alternatives",
+        "profile.d",
+        "init.d",
+        "cron.d",
+        "systemd",
+        "journal",
+        "x86_64-linux-gnu",
+        "modules",
+        "firmware",
+        "pki",
+        "apt",
+        "yum",
+        "network",
+        "pam.d",
+    ];
+    const HIDDEN: &[&str] = &[
+        "cache",
+        "local",
+        "config",
+        "conda",
+        "cargo",
+        "rustup",
+        "venv",
+        "env",
+        "npm",
+        "nvm",
+        "ssh",
+        "git",
+        "github",
+        "m2",
+        "gradle",
+        "ivy2",
+        "julia",
+        "virtualenvs",
+        "pyenv",
+        "rbenv",
+        "vscode-server",
+        "vscode",
+        "jupyter",
+        "ipython",
+        "lake",
+        "cabal",
+        "stack",
+        "opam",
+        "asdf",
+        "nuget",
+        "dotnet",
+        "docker",
+        "kube",
+        "aws",
+        "triton",
+        "nv",
+        "pip",
+        "pixi",
+        "mamba",
+        "build",
+        "libs",
+        "deps",
+        "obj",
+        "svn",
+        "hg",
+        "idea",
+        "tox",
+        "nox",
+        "yarn",
+        "pnpm",
+        "mozilla",
+        "var",
+        "wine",
+        "theano",
+        "keras",
+        "huggingface",
     ];
     const INSIDE: &[&str] = &["src", "source", "lib", "include", "bin", "build", "python", "cpp", "libs"];
     let split = |c: char| {
@@ -956,7 +1060,13 @@ fn folders(line: &str, own: bool, found: Found<'_>) {
             }
             let holds = folders.get(at + 1).is_some_and(|next| INSIDE.contains(next));
             let absolute = path.starts_with(['/', '~']) || path.get(1..2) == Some(":");
-            let home = absolute && under.is_some_and(|under| HOMES.contains(under)) && !INSIDE.contains(part);
+            let home = absolute
+                && under.is_some_and(|under| HOMES.contains(under))
+                && !INSIDE.contains(part)
+                && !SYSTEM_FOLDERS.contains(part);
+            // `~/.grid/tuning/`: what a program keeps for its user.
+            let hidden = part.strip_prefix('.').filter(|name| name.len() >= 3 && !HIDDEN.contains(name) && at > 0);
+            hidden.and_then(|name| named(unversioned(name))).into_iter().for_each(|name| found(Way::Folder, name));
             if home || holds && at > 0 {
                 let way = if own { Way::Source } else { Way::Folder };
                 named(unversioned(part)).into_iter().for_each(|program| found(way, program));
@@ -1002,7 +1112,9 @@ fn folders(line: &str, own: bool, found: Found<'_>) {
             let name = file.trim_end_matches([':', '.']);
             let script = is_file(name) && !name.ends_with(".exe") && !name.ends_with(".x");
             if !script && !super::commands::is_wrapper(name) {
-                executable(name).into_iter().for_each(|program| found(Way::Executable, program));
+                let common = || commonplace(name).map(|program| (Way::Commonplace, program));
+                let own = executable(name).map(|program| (Way::Executable, program)).or_else(common);
+                own.into_iter().for_each(|(way, program)| found(way, program));
             }
         }
     }
@@ -1135,6 +1247,7 @@ fn subject(line: &str, found: Found<'_>) {
     let way = match (is_proper(word), is_capitalised(word)) {
         (true, _) => Way::Subject,
         (false, true) => Way::Capital,
+        _ if is_known(word) => Way::Subject,
         _ => return,
     };
     own_word(word).into_iter().for_each(|program| found(way, program));

@@ -62,9 +62,13 @@ enum Way {
     OuterFrame,
     /// The last command before the message.
     Command,
+    /// The same, and the message begins with its name.
+    Echo,
     /// The project of a script that it runs.
     Script,
     Executable,
+    /// An executable called by common words.
+    Commonplace,
     /// With a version.
     Banner,
     Began,
@@ -88,7 +92,7 @@ impl Way {
     /// How far it is to be trusted on the message's own line, in tenths.
     const fn weight(self) -> u32 {
         match self {
-            Way::Class | Way::Marker => 90,
+            Way::Class | Way::Marker | Way::Echo => 90,
             Way::Frame | Way::Prefix | Way::Command => 70,
             Way::Sign => 110,
             Way::Namespace | Way::Logger | Way::TwoWords => 60,
@@ -97,7 +101,7 @@ impl Way {
             Way::Code | Way::Type | Way::Script => 30,
             Way::Function | Way::Capital | Way::Folder | Way::Library | Way::Address | Way::Part => 25,
             Way::Tag | Way::OuterFrame | Way::Mention => 20,
-            Way::Language => 15,
+            Way::Language | Way::Commonplace => 15,
         }
     }
 
@@ -351,6 +355,8 @@ mod tests {
         assert_eq!(of("fieldsolver.errors.DeviceOOM: x").as_deref(), Some("fieldsolver"));
         assert_eq!(of("org.gridhouse.memory.MemoryLimitException: x").as_deref(), Some("gridhouse"));
         assert_eq!(of("org.apache.gridhouse.MemoryLimitException: x").as_deref(), Some("gridhouse"));
+        assert_eq!(of("uk.ac.ravenham.gridhouse.MemoryLimitException: x").as_deref(), Some("gridhouse"));
+        assert_eq!(of("org.apache.hadoop.hbase.MemoryLimitException: x").as_deref(), Some("hbase"));
         assert_eq!(of("concurrent.futures.BrokenError: x"), None);
         assert_eq!(of("MemoryError: x"), None);
     }
@@ -363,8 +369,21 @@ mod tests {
         assert_eq!(of("2025-03-01 10:00:00,123 - gridlib.mesh - ERROR - out of memory").as_deref(), Some("gridlib"));
         assert_eq!(of("./build/gridtool: out of memory").as_deref(), Some("gridtool"));
         assert_eq!(of("lattix_mesh_alloc: out of memory").as_deref(), Some("lattix"));
-        for nobody in ["ERROR: out of memory", "cudaMalloc: out of memory", "[rank 3] boom", "[2025-01-01] main: boom"]
-        {
+        assert_eq!(of("28 11:17:02[gridlib] ERR allocation failed").as_deref(), Some("gridlib"));
+        assert_eq!(of("gridtool (io.h:318): realloc of 5 failed").as_deref(), Some("gridtool"));
+        assert_eq!(of("gridscript5.4: not enough memory").as_deref(), Some("gridscript"));
+        assert_eq!(of("/usr/bin/sort: memory exhausted").as_deref(), Some("sort"));
+        assert_eq!(of("$ sort -S 9G a\nsort: memory exhausted").as_deref(), Some("sort"));
+        assert_eq!(of("$ ffmpeg -i a | gridbuf -m 9G\ngridbuf: fatal: no memory").as_deref(), Some("gridbuf"));
+        assert_eq!(of("loading '/etc/gridserver/main.conf'\nout of memory").as_deref(), Some("gridserver"));
+        for nobody in [
+            "ERROR: out of memory",
+            "cudaMalloc: out of memory",
+            "[rank 3] boom",
+            "[2025-01-01] main: boom",
+            "sort: boom",
+            "panic: MemoryFile.Allocate failed",
+        ] {
             assert_eq!(of(nobody), None, "{nobody}");
         }
     }

@@ -289,11 +289,77 @@ pub(super) fn named(word: &str) -> Option<Program> {
         return None;
     }
     let hexadecimal = lower.bytes().all(|byte| byte.is_ascii_hexdigit()) && letters < lower.len();
+    if is_common_class(word) {
+        return None;
+    }
     if hexadecimal || is_common(&lower) || is_file(&lower) || lower.split(['-', '_', '.']).all(is_common_or_number) {
         return None;
     }
     let known = |name: &str| Program::named(name).filter(|program| !matches!(program, Program::Unlisted(_)));
     known(&lower).or_else(|| known(&lower.replace('_', "-"))).or_else(|| Program::named(&lower))
+}
+
+/// The words of a name in camel case.
+pub(super) fn camel_words(name: &str) -> impl Iterator<Item = &str> {
+    let starts = |at: &usize| *at == 0 || name.as_bytes().get(*at).is_some_and(u8::is_ascii_uppercase);
+    let starts: Vec<usize> = (0..name.len()).filter(starts).chain([name.len()]).collect();
+    let words: Vec<&str> = starts.windows(2).filter_map(|pair| name.get(pair[0]..pair[1])).collect();
+    words.into_iter()
+}
+
+/// `MemoryFile`, `BufferPool`: a class that any program may have, and no known program.
+fn is_common_class(word: &str) -> bool {
+    const CLASSES: &[&str] = &[
+        "File",
+        "Pool",
+        "Manager",
+        "Thread",
+        "Allocator",
+        "Buffer",
+        "Map",
+        "Cache",
+        "Loader",
+        "Handler",
+        "Factory",
+        "Builder",
+        "Context",
+        "Impl",
+        "List",
+        "Table",
+        "Queue",
+        "Heap",
+        "Store",
+        "Reader",
+        "Writer",
+        "Executor",
+        "Scheduler",
+        "Dispatcher",
+        "Provider",
+        "Set",
+        "Array",
+        "Vector",
+        "Stream",
+        "Device",
+        "Block",
+        "Chunk",
+    ];
+    let common = |part: &str| is_common(part) || SENTENCES.contains(part.to_ascii_lowercase().as_str());
+    let mut words = camel_words(word).peekable();
+    let several = words.peek().is_some_and(|first| first.len() < word.len());
+    is_capitalised(word)
+        && several
+        && CLASSES.iter().any(|end| word.ends_with(end))
+        && words.all(|part| part.len() >= 2 && common(part))
+        && !super::known::is_known(&word.to_ascii_lowercase())
+}
+
+/// `grid5.4`: without the release that a language puts behind its interpreter's name.
+pub(super) fn without_release(name: &str) -> &str {
+    let stem = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    let release = &name[stem.len()..];
+    let released = release.split('.').all(|part| !part.is_empty()) && release.contains('.');
+    let letters = stem.len() >= 2 && stem.bytes().all(|byte| byte.is_ascii_alphabetic());
+    if released && letters { stem } else { name }
 }
 
 fn is_common_or_number(word: &str) -> bool {
@@ -305,7 +371,7 @@ const BUILDS: &[&str] = &[
     "cuda", "gpu", "mpi", "omp", "openmp", "hip", "rocm", "opencl", "vulkan", "cpu", "avx", "avx2", "avx512", "sse",
     "sse2", "sse4", "exe", "x", "bin", "linux", "linux64", "x86", "x64", "64", "static", "mt", "serial", "release",
     "debug", "main", "base", "single", "double", "sp", "dp", "smp", "jar", "real", "wrapped", "core", "master",
-    "latest",
+    "latest", "opt", "prof", "dbg",
 ];
 
 /// True for the name of a listed program.
@@ -321,7 +387,7 @@ pub(super) fn executable(path: &str) -> Option<Program> {
     let file = path.trim_end_matches([':', ',', ')', '\'', '"', '`']).rsplit(['/', '\\']).next()?;
     const KINDS: &[&str] = &[".exe", ".jar", ".service"];
     let file = KINDS.iter().find_map(|kind| file.strip_suffix(kind)).unwrap_or(file);
-    let mut name = unversioned(file);
+    let mut name = unversioned(without_release(file));
     // `grid-server`, `grid-cli`: a part of `grid`, unless it is listed by itself.
     if !is_listed(name)
         && let Some((stem, _)) = name.rsplit_once(['-', '_']).filter(|(_, part)| PARTS.contains(part))
@@ -338,6 +404,40 @@ pub(super) fn executable(path: &str) -> Option<Program> {
     // `x264`: a letter and digits are a name where an executable stands.
     let short = name.len() >= 3 && name.bytes().filter(u8::is_ascii_alphabetic).count() == 1;
     named(name).or_else(|| Program::named(name).filter(|_| short && name.starts_with(|c: char| c.is_ascii_lowercase())))
+}
+
+/// An executable that is called by common words, `./solver`, `./build_index`, where those tell one from another.
+pub(super) fn commonplace(file: &str) -> Option<Program> {
+    const ANY: &[&str] = &[
+        "main",
+        "run",
+        "test",
+        "tests",
+        "train",
+        "app",
+        "start",
+        "launch",
+        "program",
+        "exe",
+        "bin",
+        "out",
+        "demo",
+        "example",
+        "build",
+        "bench",
+        "benchmark",
+        "setup",
+        "install",
+        "configure",
+        "prog",
+        "script",
+        "job",
+    ];
+    let name = unversioned(file);
+    let mut parts = name.split(['_', '-']);
+    let plain = name.len() >= 4 && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
+    let tells = parts.any(|part| !ANY.contains(&part) && part.bytes().any(|byte| byte.is_ascii_alphabetic()));
+    Program::named(name).filter(|_| plain && tells && !is_file(file))
 }
 
 /// `solver-1.2.3` and `solver_v2`: without the version.

@@ -228,12 +228,15 @@ const MOST: usize = 160;
 pub(super) fn spoken(lower: &str) -> Option<(usize, usize)> {
     clauses(lower).find_map(|clause| {
         refused(lower, &clause)
-            .or_else(|| exhausted(&clause))
+            .or_else(|| exhausted(lower, &clause))
             .or_else(|| bounded(&clause))
             .or_else(|| above_memory(&clause))
             .or_else(|| no_room(&clause))
             .or_else(|| too_large(&clause))
             .or_else(|| killed(&clause))
+            .or_else(|| uncreated(&clause))
+            .or_else(|| unobtained(&clause))
+            .or_else(|| lacking(&clause))
     })
 }
 
@@ -280,7 +283,19 @@ fn refused(lower: &str, clause: &[Word<'_>]) -> Option<(usize, usize)> {
     let memory = has(MEMORY) || clause.iter().any(|word| is_size(word.text));
     let made = has(MADE) || clause.iter().any(|word| word.text.contains("malloc") || word.text.contains("mmap"));
     // The name of what is allocated stands beside the act; what is allocated on a node or for a job is no node.
-    for (i, word) in clause.iter().enumerate().filter(|(_, word)| word.allocates()) {
+    let asks = |i: usize, word: &Word<'_>| {
+        let before = i.checked_sub(1).and_then(|i| clause.get(i));
+        // `request for 12 mb of memory`
+        let behind = clause.get(i + 1..(i + 7).min(clause.len())).unwrap_or_default();
+        let for_memory = word.text == "request"
+            && behind.first().is_some_and(|word| word.is(&["for", "of"]))
+            && behind.iter().any(|word| word.is(&["memory", "vram", "ram"]));
+        word.allocates()
+            || word.text == "request" && before.is_some_and(|word| word.is(&["memory", "allocation"]))
+            || word.text == "reservation" && memory
+            || for_memory
+    };
+    for (i, word) in clause.iter().enumerate().filter(|(i, word)| asks(*i, word)) {
         let from = i.saturating_sub(REACH);
         let noun = word.text == "allocation" && i <= 2;
         let to = (i + if noun { FAR_REACH } else { REACH } + 1).min(clause.len());
@@ -320,19 +335,44 @@ fn is_size(word: &str) -> bool {
 }
 
 /// `exhausted heap space`, `the arena is depleted`.
-fn exhausted(clause: &[Word<'_>]) -> Option<(usize, usize)> {
+fn exhausted(lower: &str, clause: &[Word<'_>]) -> Option<(usize, usize)> {
     const SPENT: &[&str] = &["exhausted", "exhausts", "exhaustion", "depleted", "exhausting"];
     const SPACES: &[&str] = &["memory", "vram", "ram", "heap", "arena", "hbm", "hunk", "workspace", "swap"];
+    const FULL: &[&str] = &["full", "insufficient", "overflow", "overflowed", "shortage"];
     let near = |i: usize| {
         let around = clause.get(i.saturating_sub(4)..(i + 4).min(clause.len())).unwrap_or_default();
-        around.iter().any(|word| word.is(SPACES))
+        let spent = clause.get(i).map_or(0, |word| word.at);
+        // `the budget is exhausted, heap at 12 %`: of something else.
+        let apart =
+            |word: &Word<'_>| lower.get(word.at.min(spent)..word.at.max(spent)).is_none_or(|text| text.contains(", "));
+        around.iter().any(|word| word.is(SPACES) && !apart(word))
+    };
+    // `the heap is full`, `GPU memory used up`, `memory ran out`: directly behind the noun, and at the clause's end.
+    let full = |i: usize, word: &Word<'_>| {
+        let after = clause.get(i + 1);
+        let said = word.is(FULL)
+            || after.is_some_and(|after| {
+                word.text == "used" && after.text == "up" || word.text == "ran" && after.text == "out"
+            });
+        let last = if word.is(FULL) { i } else { i + 1 };
+        let ends = clause.get(last + 1).is_none_or(|word| {
+            word.is(&[
+                "error", "while", "when", "during", "on", "at", "for", "in", "cannot", "could", "unable", "failed",
+            ])
+        });
+        let lead = clause.get(i.saturating_sub(3)..i).unwrap_or_default();
+        let between = |word: &&Word<'_>| word.is(&["is", "was", "has", "pool", "space", "completely", "almost"]);
+        let noun = lead.iter().rev().find(|word| !between(word));
+        said && ends
+            && noun.is_some_and(|noun| noun.is(SPACES))
+            && !lead.iter().any(|word| word.is(&["almost", "nearly", "not", "if", "when"]))
     };
     // `memory exceeded`, without a limit's name.
     let exceeded = |i: usize, word: &Word<'_>| {
         let before = i.checked_sub(1).and_then(|i| clause.get(i));
         word.text == "exceeded" && before.is_some_and(|word| word.is(SPACES)) && i + 1 == clause.len()
     };
-    let spent = |(i, word): &(usize, &Word<'_>)| word.is(SPENT) && near(*i) || exceeded(*i, word);
+    let spent = |(i, word): &(usize, &Word<'_>)| word.is(SPENT) && near(*i) || exceeded(*i, word) || full(*i, word);
     let (i, word) = clause.iter().enumerate().find(spent)?;
     let from = i.checked_sub(4).and_then(|from| clause.get(from)).or(clause.first())?;
     Some((from.at, word.end()))
@@ -421,10 +461,17 @@ fn bounded(clause: &[Word<'_>]) -> Option<(usize, usize)> {
     if clause.iter().any(|word| word.is(WATCHED)) {
         return None;
     }
+    // `is over`, `went above`, `grew beyond`.
+    const OVER: &[&str] = &["over", "above", "beyond"];
+    const BECAME: &[&str] =
+        &["is", "was", "went", "grew", "got", "now", "rose", "usage", "are", "mb", "gb", "mib", "gib"];
     clause.iter().enumerate().find_map(|(i, word)| {
-        let reaches = word.is(REACHES);
+        let before = i.checked_sub(1).and_then(|i| clause.get(i));
+        let more = word.text == "than" && before.is_some_and(|word| word.is(&["more", "larger", "greater", "higher"]));
+        let over = word.is(OVER) && before.is_some_and(|word| word.is(BECAME)) || more;
+        let reaches = word.is(REACHES) || over;
         // `must not exceed`, `so as not to exceed`: it did not.
-        let held = i.checked_sub(1).and_then(|i| clause.get(i)).is_some_and(|word| word.is(&["not", "to", "never"]));
+        let held = before.is_some_and(|word| word.is(&["not", "to", "never"]));
         if !(reaches || word.is(EXCEEDS)) || held {
             return None;
         }
@@ -444,17 +491,46 @@ fn bounded(clause: &[Word<'_>]) -> Option<(usize, usize)> {
 
 /// `the mesh exceeds the physical memory`, without a limit's name.
 fn above_memory(clause: &[Word<'_>]) -> Option<(usize, usize)> {
-    const ABOVE: &[&str] = &["exceed", "exceeds", "exceeded", "exceeding"];
-    const WHICH: &[&str] =
-        &["the", "available", "physical", "gpu", "device", "system", "host", "installed", "total", "its"];
+    const ABOVE: &[&str] = &["exceed", "exceeds", "exceeded", "exceeding", "than"];
+    const LARGER: &[&str] = &["larger", "bigger", "greater"];
+    const WHICH: &[&str] = &[
+        "the",
+        "available",
+        "physical",
+        "gpu",
+        "device",
+        "system",
+        "host",
+        "installed",
+        "total",
+        "its",
+        "your",
+        "this",
+        "computer",
+        "machine",
+        "node",
+        "permitted",
+        "allowed",
+        "allotted",
+        "assigned",
+        "configured",
+        "maximum",
+    ];
     const MATTER: &[&str] = &["memory", "vram", "ram", "hbm"];
-    let i = clause.iter().position(|word| word.is(ABOVE))?;
+    let larger = |i: usize| i.checked_sub(1).and_then(|i| clause.get(i)).is_some_and(|word| word.is(LARGER));
+    let i = clause.iter().enumerate().position(|(i, word)| word.is(ABOVE) && (word.text != "than" || larger(i)))?;
     let rest = clause.get(i + 1..)?;
     let which = rest.iter().take_while(|word| word.is(WHICH)).count();
-    let last = rest.get(which).filter(|word| which > 0 && word.is(MATTER))?;
+    let last = rest.get(which).filter(|word| word.is(MATTER))?;
     let behind = rest.get(which + 1);
+    // `exceeds memory setting`: what memory is set to.
+    let set = behind.is_some_and(|word| word.is(&["setting", "settings", "size", "capacity", "available"]));
+    if which == 0 && !set {
+        return None;
+    }
     // `exceeds the memory threshold`: something else.
-    let ends = behind.is_none_or(|word| word.is(&["of", "on", "by", "and", "size", "available", "capacity", "please"]));
+    let ends =
+        set || behind.is_none_or(|word| word.is(&["of", "on", "by", "and", "size", "available", "capacity", "please"]));
     ends.then_some((clause.get(i)?.at, last.end()))
 }
 
@@ -508,6 +584,9 @@ fn too_large(clause: &[Word<'_>]) -> Option<(usize, usize)> {
             Some((from.at, last.end()))
         })
     };
+    // `more memory than is available`: to the end, or what is available would be said of the words.
+    let more = pair(&["more"], &["than"], 8).filter(|_| pair(&["more"], MATTER, 3).is_some());
+    let more = more.and_then(|(from, _)| Some((from, clause.last()?.end())));
     let large = pair(&["too"], &["large", "big", "much", "small", "little", "low"], 1);
     let fits = clause.iter().any(|word| word.is(&["fit", "fits", "memory", "ram", "vram"]));
     let short = pair(MATTER, &["small", "low", "little"], 4)
@@ -515,7 +594,7 @@ fn too_large(clause: &[Word<'_>]) -> Option<(usize, usize)> {
     large
         .filter(|_| fits && clause.iter().any(|word| word.is(&["fit", "fits", "for", "available", "gpu", "device"])))
         .or(short)
-        .or_else(|| pair(&["more"], &["than"], 8).filter(|_| pair(&["more"], MATTER, 3).is_some()))
+        .or(more)
         .or_else(|| pair(&["below", "under", "than"], &["minimum", "required", "requirement", "requirements"], 4))
 }
 
@@ -524,12 +603,197 @@ fn killed(clause: &[Word<'_>]) -> Option<(usize, usize)> {
     const KILLS: &[&str] =
         &["killed", "killing", "terminated", "terminating", "aborted", "aborting", "cancelled", "canceled"];
     const REASONS: &[&str] =
-        &["much", "excessive", "exceeded", "exceeding", "exceeds", "limit", "over", "low", "pressure"];
-    let kill = clause.iter().position(|word| word.is(KILLS))?;
+        &["much", "excessive", "exceeded", "exceeding", "exceeds", "limit", "over", "low", "pressure", "high"];
+    // Refused for its own reasons, unless memory is said to be the reason.
+    const TURNED_AWAY: &[&str] = &["refused", "rejected", "evicted"];
+    let kill = clause.iter().position(|word| word.is(KILLS) || word.is(TURNED_AWAY))?;
+    let strong = clause.get(kill)?.is(KILLS);
     let memory = clause.iter().position(|word| word.is(&["memory", "mem", "rss", "ram"]))?;
-    let reason = clause.iter().enumerate().find(|(at, word)| word.is(REASONS) && at.abs_diff(memory) <= 5)?;
+    // `killed due to memory usage`: what it was killed for.
+    let due = clause.get(memory.saturating_sub(3)..memory);
+    let due = due.is_some_and(|words| words.iter().any(|word| word.is(&["due", "because", "for"]))).then_some(memory);
+    let mut words = clause.iter().enumerate();
+    let reason = words.find(|(at, word)| strong && word.is(REASONS) && at.abs_diff(memory) <= 5);
+    let reason = reason.or_else(|| due.and_then(|at| Some((at, clause.get(at)?))))?;
     let first = clause.get(kill.min(memory).min(reason.0))?;
     Some((first.at, clause.get(kill.max(memory).max(reason.0))?.end()))
+}
+
+/// `can't create buffer of size: 268435456, error -2`: what is made of memory and was not, with its size.
+fn uncreated(clause: &[Word<'_>]) -> Option<(usize, usize)> {
+    const CREATES: &[&str] = &["create", "creating", "creation"];
+    const MEMORY: &[&str] = &["buffer", "texture", "image", "surface", "framebuffer", "array", "tensor", "bitmap"];
+    const OTHER_REASONS: &[&str] =
+        &["unsupported", "invalid", "exists", "exist", "permission", "format", "missing", "unknown", "denied"];
+    let number = |word: &Word<'_>| word.text.len() >= 5 && word.text.bytes().all(|byte| byte.is_ascii_digit());
+    if clause.iter().any(|word| word.is(OTHER_REASONS)) {
+        return None;
+    }
+    let sized = clause.windows(2).any(|pair| match pair {
+        [first, second] => first.text == "size" && number(second) || number(first) && second.text == "bytes",
+        _ => false,
+    }) || clause.iter().any(|word| is_size(word.text));
+    let (i, create) = clause.iter().enumerate().find(|(_, word)| word.is(CREATES)).filter(|_| sized)?;
+    let around = clause.get(i.saturating_sub(3)..(i + 6).min(clause.len()))?;
+    let first = (i.saturating_sub(3)..(i + 6).min(clause.len())).find(|at| refuses(clause, *at))?;
+    let made = around.iter().find(|word| word.is(MEMORY))?;
+    let from = clause.get(first)?.at.min(create.at);
+    Some((from, made.end().max(create.end())))
+}
+
+/// True for what is said of memory and is no memory: `unable to get GPU memory info`.
+fn tells_of_memory(word: &Word<'_>) -> bool {
+    word.is(&[
+        "info",
+        "information",
+        "usage",
+        "use",
+        "stats",
+        "statistics",
+        "type",
+        "clock",
+        "dump",
+        "address",
+        "addresses",
+        "utilization",
+        "status",
+        "state",
+        "details",
+        "profile",
+        "snapshot",
+        "report",
+        "controller",
+        "cgroup",
+        "leak",
+        "leaks",
+        "policy",
+        "settings",
+        "properties",
+        "property",
+        "counters",
+        "counter",
+        "bandwidth",
+        "layout",
+    ])
+}
+
+/// `failed to secure GPU memory`, `was unable to grow the heap`, `the table cannot be held in memory`: a verb of taking
+/// or holding behind a refusal, and memory as what is taken, grown or held in.
+fn unobtained(clause: &[Word<'_>]) -> Option<(usize, usize)> {
+    const TAKES: &[&str] = &[
+        "obtain", "get", "acquire", "secure", "claim", "commit", "map", "provide", "satisfy", "pin", "find", "fulfil",
+        "fulfill", "reserve", "grant", "grab", "fetch", "set",
+    ];
+    const GROWS: &[&str] = &["grow", "extend", "expand", "enlarge", "resize", "increase"];
+    const HOLDS: &[&str] = &["hold", "held", "fit", "kept", "keep"];
+    const GROWN: &[&str] = &["heap", "arena", "memory", "workspace", "pool", "hunk", "mempool", "memtable"];
+    const OTHER_REASONS: &[&str] = &["permission", "permitted", "invalid", "exist", "exists", "unsupported", "mapped"];
+    if clause.iter().any(|word| word.is(OTHER_REASONS)) {
+        return None;
+    }
+    let memory =
+        |word: &Word<'_>| word.is(&["memory", "mem", "vram", "ram", "heap", "hbm", "bytes"]) || is_size(word.text);
+    clause.iter().enumerate().find_map(|(i, word)| {
+        let rest = clause.get(i + 1..(i + 9).min(clause.len())).unwrap_or_default();
+        let first = (i.saturating_sub(4)..i).find(|at| refuses(clause, *at) || clause.get(*at).is_some_and(tries))?;
+        // The noun of what is taken, and what is said of it.
+        let object = if word.is(TAKES) {
+            rest.iter().position(memory)
+        } else if word.is(GROWS) {
+            rest.iter().take(4).position(|word| word.is(GROWN))
+        } else if word.is(HOLDS) {
+            let place = rest.iter().position(|word| word.is(&["in", "into", "within", "on"]));
+            place.and_then(|place| {
+                rest.iter()
+                    .skip(place)
+                    .take(4)
+                    .position(|word| word.is(&["memory", "ram", "vram"]))
+                    .map(|at| at + place)
+            })
+        } else {
+            None
+        }?;
+        let behind = rest.get(object + 1);
+        let ahead = object.checked_sub(1).and_then(|at| rest.get(at));
+        let told = |word: Option<&Word<'_>>| word.is_some_and(tells_of_memory);
+        // `limit`, `size` behind it: a setting, unless that is what grows.
+        let setting = word.is(TAKES) && behind.is_some_and(|word| word.is(&["limit", "limits", "size", "from"]));
+        if told(behind) || told(ahead) || setting {
+            return None;
+        }
+        Some((clause.get(first)?.at, rest.get(object)?.end()))
+    })
+}
+
+/// True for the noun of an attempt that came to nothing: `error while trying to secure`.
+fn tries(word: &Word<'_>) -> bool {
+    word.is(&["error", "trying"])
+}
+
+/// `too little GPU memory`, `short of memory`, `no more heap space`: memory is what there is too little of.
+fn lacking(clause: &[Word<'_>]) -> Option<(usize, usize)> {
+    const MEMORY: &[&str] = &["memory", "vram", "ram", "heap", "hbm"];
+    const KINDS: &[&str] = &[
+        "gpu",
+        "device",
+        "host",
+        "system",
+        "free",
+        "available",
+        "more",
+        "video",
+        "graphics",
+        "physical",
+        "virtual",
+        "main",
+        "usable",
+        "contiguous",
+        "shared",
+        "unified",
+        "local",
+        "cuda",
+        "dedicated",
+        "working",
+    ];
+    /// What leads to the noun, in one word and in two.
+    const ONE: &[&str] = &["insufficient", "lacking", "lacks", "scarce"];
+    const TWO: &[(&str, &[&str])] = &[
+        ("too", &["little", "less", "few"]),
+        ("lack", &["of"]),
+        ("no", &["more", "free", "available"]),
+        ("short", &["of", "on"]),
+        ("shortage", &["of"]),
+        ("low", &["on"]),
+        ("not", &["sufficient", "enough"]),
+    ];
+    let starts = |i: usize| {
+        let word = clause.get(i)?;
+        if word.is(ONE) {
+            return Some(i + 1);
+        }
+        let next = clause.get(i + 1)?;
+        if TWO.iter().any(|(first, seconds)| word.text == *first && next.is(seconds)) {
+            return Some(i + 2);
+        }
+        // `no GPU memory left`: alone it may be of anything.
+        (word.text == "no").then_some(i + 1)
+    };
+    (0..clause.len()).find_map(|i| {
+        let noun = starts(i)?;
+        let kinds = clause.get(noun..)?.iter().take_while(|word| word.is(KINDS) && !word.is(MEMORY)).count().min(3);
+        let memory = clause.get(noun + kinds).filter(|word| word.is(MEMORY))?;
+        let mut behind = clause.get(noun + kinds + 1..)?.iter();
+        let next = behind.next().filter(|word| !word.is(&["space"])).or_else(|| behind.next());
+        let bare = clause.get(i)?.text == "no" && noun == i + 1;
+        let ends = next.is_none_or(|word| word.is(&["left", "available", "remaining", "to", "for", "on", "at"]));
+        if next.is_some_and(|word| {
+            tells_of_memory(word) || word.is(&["mode", "killer", "error", "errors", "limit", "limits", "pressure"])
+        }) || bare && !ends
+        {
+            return None;
+        }
+        Some((clause.get(i)?.at, memory.end()))
+    })
 }
 
 /// The name of an error that memory ran out, as codes and classes are made: `DB_MEM_LIMIT_EXCEEDED`,
@@ -593,6 +857,36 @@ mod tests {
             "memory is too low for this scene",
             "3.2 gb of ram is below the minimum requirement of 8 gb",
             "terminating worker 3 because it used too much memory",
+            "data refused due to high memory usage",
+            "can't create buffer of size: 268435456, error -2",
+            "failed to create a texture (67108864 bytes)",
+            "memory required exceeds your computer ram size",
+            "error: request exceeds memory setting",
+            "exceeded the permitted memory",
+            "failed to secure gpu memory",
+            "memory request of 1234567 bytes was refused",
+            "reservation of memory for the mesh failed",
+            "was not able to obtain 12.5 gb of memory",
+            "unable to get 1234567 bytes",
+            "cannot grow the heap to 2.0 gib",
+            "the table cannot be held in memory",
+            "error while trying to commit a buffer of 1234567 bytes",
+            "too little gpu memory",
+            "we are short of memory",
+            "no more heap space",
+            "no vram left",
+            "the memory pool is full",
+            "gpu memory used up",
+            "heap is insufficient",
+            "memory usage is above the limit",
+            "rss grew beyond its limit",
+            "memory use went over the budget",
+            "the mesh is larger than the available memory",
+            "the problem requires more memory than is available",
+            "worker evicted due to memory pressure",
+            "request rejected for memory",
+            "request for 12 mb of memory denied",
+            "process uses 1234567 bytes of memory, more than the limit of 1230000",
         ] {
             assert!(spoken(line).is_some(), "{line}");
         }
@@ -615,6 +909,26 @@ mod tests {
             "0 failed, 12 allocations",
             "no space left on device",
             "unable to reserve a seat",
+            "failed to create texture 4096x4096",
+            "failed to create the image: 404",
+            "cannot create buffer: invalid size",
+            "reservation of the seat failed",
+            "http request failed, memory at 41 %",
+            "unable to get gpu memory info",
+            "failed to obtain memory statistics",
+            "cannot map memory: permission denied",
+            "failed to set memory limit",
+            "could not get memory limit of the cgroup",
+            "low memory mode",
+            "no memory leaks found",
+            "no gpu memory needed",
+            "connection pool is full",
+            "heap full gc took 12 ms",
+            "memory almost full",
+            "free heap space 12 mb",
+            "3 jobs are above the time limit, memory is fine",
+            "unable to find a free port",
+            "cannot fit the window on the screen",
             "using 2 threads to not exceed the memory usage limit of 300 mib",
             "reload on rss limit reached",
         ] {

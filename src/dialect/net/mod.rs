@@ -21,6 +21,7 @@ use crate::text;
 use crate::text::Text;
 use crate::units::{Base, Figure};
 use outcome::After;
+use std::cell::Cell;
 use words::{FAILURES, Spoken};
 
 pub const DIALECT: Dialect = Dialect { name: "net", triggers: words::TRIGGERS, read };
@@ -50,6 +51,7 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     event.sign(Sign::Generic);
     figures(document, position, &mut event, spoken.at, &lower, Base::Binary);
     device(&mut event, line);
+    field::note_pid(&mut event, writer(line));
     // The place of a failure on the line before its words: `[CUDA] Error gpu 1: <mesh.cu>:12`.
     if event.facts.device.value().is_none() && event.resource.on_device() {
         let places = field::before(position, BEGUN).map(|at| clipped(field::text(document, at)));
@@ -198,7 +200,8 @@ fn level(line: &str) -> Option<Level> {
         return of(&mark[1..mark.len() - 1].to_ascii_uppercase());
     }
     let start = lower.trim_start();
-    if start.starts_with("warning") || start.starts_with("note:") {
+    // `warning: …`, `gridtool: warning: …`
+    if start.starts_with("warning") || start.starts_with("note:") || start.contains(": warning: ") {
         return Some(Level::Warning);
     }
     words().find_map(of)
@@ -232,7 +235,7 @@ fn reports(line: &str, before: &str, behind: &str, said: &str) -> bool {
         "not a ",
         "no longer",
         "handling",
-        "handler",
+        "handler for",
         "handle ",
         "how to",
         "what to do",
@@ -349,6 +352,15 @@ fn reports(line: &str, before: &str, behind: &str, said: &str) -> bool {
     if line.contains(" import ") || line.trim_start().starts_with("from ") && line.contains("import") {
         return false;
     }
+    // `[ RUN      ] Allocator.OutOfMemory`, `[  FAILED  ] …`: a test by its name.
+    let mark = start.strip_prefix('[').and_then(|rest| rest.split_once(']')).map(|(mark, _)| mark.trim());
+    if mark.is_some_and(|mark| matches!(mark, "run" | "ok" | "passed" | "failed" | "skipped" | "disabled")) {
+        return false;
+    }
+    // `memory_limit_exceeded_total 3`: a counter.
+    if ["_total", "_count", "s_total"].iter().any(|ending| behind.starts_with(ending)) {
+        return false;
+    }
     // `ok 12 - a failed allocation is reported`: a test's result.
     if start.strip_prefix("ok ").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit())) {
         return false;
@@ -358,7 +370,7 @@ fn reports(line: &str, before: &str, behind: &str, said: &str) -> bool {
     let before = refused_before("would be ", "too ").or(refused_before("would ", "exceed")).unwrap_or(before);
     // `… would use 3 GiB … (MEMORY_LIMIT_EXCEEDED)`: the error's name stands by itself.
     let code = said.contains('_') && before.trim_end().ends_with(['(', '[']);
-    if !code && SUPPOSED.iter().any(|word| before.contains(word)) {
+    if !code && SUPPOSED.iter().any(|word| supposes(before, word)) {
         return false;
     }
     const STATED: &[&str] = &[
@@ -445,10 +457,18 @@ fn reports(line: &str, before: &str, behind: &str, said: &str) -> bool {
     {
         return false;
     }
-    if ["passed", "skipped", "xfail", "... ok", "[ ok ]", "not found", "did not", "was not"]
+    if ["passed", "skipped", "xfail", "... ok", "[ ok ]", "not found", "all resolved"]
         .iter()
         .any(|word| behind.contains(word))
     {
+        return false;
+    }
+    // `out of memory did not occur`; what else did not come about is said behind a comma, or of the request.
+    let denied = ["did not ", "was not "].iter().any(|words| {
+        behind.split([',', ';', ':']).next().is_some_and(|clause| clause.contains(words))
+            && !behind.contains("not succeed")
+    });
+    if denied {
         return false;
     }
     let question = line.trim_end().ends_with(['?', '？']);
@@ -462,8 +482,33 @@ fn reports(line: &str, before: &str, behind: &str, said: &str) -> bool {
     let row = opening.starts_with('|') && opening.trim_end().trim_matches('|').contains('|');
     // ` *ERROR in …`, as solvers print their level.
     let item = stars == 1 && level(opening[stars..].split(' ').next().unwrap_or_default()) != Some(Level::Error);
-    let heading = opening.starts_with('#') || row || item || bold || line.trim_start().starts_with("- ");
+    // `- error: …`, as answers are printed in YAML.
+    let listed = opening.strip_prefix("- ").is_some_and(|rest| {
+        let key = rest.split(':').next().unwrap_or_default().to_ascii_uppercase();
+        level(&key) != Some(Level::Error)
+    });
+    let heading = opening.starts_with('#') || row || item || bold || listed;
     !question && !heading
+}
+
+/// True where a word that supposes or advises stands in `before`, and not as the end of another: `unprotected`. An
+/// address names where a request went that failed, unless the line only refers to it.
+fn supposes(before: &str, word: &str) -> bool {
+    let mut places = before.match_indices(word);
+    if word.starts_with("http") {
+        return places.any(|(at, _)| {
+            let behind = before.get(at..).unwrap_or_default();
+            !["error", "fail", "exception"].iter().any(|word| behind.contains(word))
+        });
+    }
+    let whole = word.starts_with(|c: char| c.is_ascii_alphanumeric());
+    places.any(|(at, _)| {
+        let lead = &before[..at];
+        // `failed to handle the request: out of memory`
+        let failed =
+            word == "handle " && ["failed to ", "unable to ", "cannot ", "not "].iter().any(|w| lead.ends_with(w));
+        !(failed || whole && lead.ends_with(|c: char| c.is_ascii_alphanumeric()))
+    })
 }
 
 /// True where a nought between `lead` and the words counts what they name, `0 out of memory`. It numbers a thing behind
@@ -689,11 +734,16 @@ fn standing(
             })
         })
     };
+    // `not enough memory; collected, trying half`: an attempt that begins a clause.
+    let tries = [", trying ", "; trying ", ". trying "].iter().any(|words| {
+        behind.split_once(words).is_some_and(|(_, attempt)| !attempt.starts_with("to ") && !asks(attempt))
+    });
     // What stands before the words is no advice: `preempted because there is not enough … Increase …`.
-    let says_way_on = match lower.strip_suffix(behind) {
-        Some(lead) => begins(lead, WAY_ON) || begins(behind, WAY_ON) && (!advice || begins(behind, DOING)),
-        None => begins(lower, WAY_ON) && !advice,
-    };
+    let says_way_on = tries
+        || match lower.strip_suffix(behind) {
+            Some(lead) => begins(lead, WAY_ON) || begins(behind, WAY_ON) && (!advice || begins(behind, DOING)),
+            None => begins(lower, WAY_ON) && !advice,
+        };
     let way_on = says_way_on || next.any(|line| begins(&line, WAY_ON) && !has(&line, &["fatal", "traceback"]));
     let after = outcome::after(document, position);
     let last =
@@ -738,7 +788,7 @@ pub(super) fn read_figures(document: &Document, position: usize, event: &mut Eve
 
 /// What ran out: by the words themselves, else those of the line, of the lines around, of the program.
 fn resource(document: &Document, position: usize, lower: &str, spoken: Spoken, named: Option<Program>) -> Resource {
-    let line = words::resource(syslog::body(lower));
+    let line = words::resource(syslog::body(lower), true);
     if let Some(resource @ (Resource::KvCache | Resource::Shm | Resource::Cgroup)) = line {
         return resource;
     }
@@ -750,7 +800,7 @@ fn resource(document: &Document, position: usize, lower: &str, spoken: Spoken, n
         .chain(field::behind(document, position, AROUND).skip(3));
     for at in near {
         let lower = clipped(field::text(document, at)).to_lowercase();
-        match words::resource(syslog::body(&lower)) {
+        match words::resource(syslog::body(&lower), false) {
             Some(Resource::Gpu) => return Resource::Gpu,
             Some(Resource::Host) => return Resource::Host,
             _ => {}
@@ -813,7 +863,9 @@ fn figures(document: &Document, position: usize, event: &mut Event, from: usize,
     let last = document.lines.len().saturating_sub(1);
     let refused = roles::refuses(lower).then_some(from);
     let rank = document.lines.get(position).and_then(|line| line.rank);
+    let mut blank = false;
     let mut unreadable: Vec<Fact> = Vec::new();
+    let silent = Cell::new(true);
     let mut take = |at: usize, refused: Option<usize>| {
         let (framed, lines) = framed(document, at).filter(|_| at == position).unzip();
         let line = framed.as_deref().unwrap_or_else(|| clipped(field::text(document, at)));
@@ -834,6 +886,7 @@ fn figures(document: &Document, position: usize, event: &mut Event, from: usize,
             }
         }
         for (fact, figure) in told.widened() {
+            silent.set(false);
             // The lines of these figures stay open to readers that know them: the message is its own line only.
             if !unreadable.contains(&fact) {
                 event.facts.note(fact, figure);
@@ -848,7 +901,20 @@ fn figures(document: &Document, position: usize, event: &mut Event, from: usize,
         if rank.is_some() && line.rank.is_some() && line.rank != rank {
             continue;
         }
-        let ends = text.starts_with("Traceback") || text.starts_with("During handling") || text.is_empty();
+        // Behind a blank line another paragraph begins. It continues the message where it says the same of memory, and
+        // gives the figures that the message lacks.
+        blank |= text.is_empty();
+        if blank && !text.is_empty() {
+            let lower = clipped(text).to_lowercase();
+            let again = words::spoken(text, &lower).filter(|_| silent.get() && roles::refuses(&lower));
+            match again {
+                Some(spoken) => take(at, Some(spoken.at)),
+                None if silent.get() => {}
+                None => break,
+            }
+            continue;
+        }
+        let ends = text.starts_with("Traceback") || text.starts_with("During handling");
         if ends {
             break;
         }
@@ -870,7 +936,33 @@ fn figures(document: &Document, position: usize, event: &mut Event, from: usize,
             take(at, None);
         }
     }
+    if silent.get() {
+        earlier(document, position).into_iter().for_each(|(at, from)| take(at, Some(from)));
+    }
     state(document, position, event);
+}
+
+/// The message that told the figures of a request before the one at `position`, which is of the same failure and tells
+/// none: where it is, and where it says so. Several that tell of different requests are of different ones.
+fn earlier(document: &Document, position: usize) -> Option<(usize, usize)> {
+    let mut told: Option<(usize, usize, Figure)> = None;
+    for at in field::before(position, AROUND) {
+        let text = clipped(field::text(document, at));
+        let lower = text.to_lowercase();
+        if ["traceback (most", "retry", "trying "].iter().any(|word| lower.contains(word)) {
+            return None;
+        }
+        let Some(spoken) = words::spoken(text, &lower).filter(|_| roles::refuses(&lower)) else { continue };
+        let span = Span::line(field::number(document, at));
+        let figures = roles::figures(text, "", span, false, Some(spoken.at), Base::Binary).figures;
+        let Some((_, asked)) = figures.into_iter().find(|(fact, _)| *fact == Fact::Requested) else { continue };
+        match &told {
+            Some((.., known)) if roles::apart(known, &asked) => return None,
+            Some(_) => {}
+            None => told = Some((at, spoken.at, asked)),
+        }
+    }
+    told.map(|(at, from, _)| (at, from))
 }
 
 /// Lines before a message in which its program may have printed the state of the memory.
@@ -889,6 +981,8 @@ fn state(document: &Document, position: usize, event: &mut Event) {
     }
     let device = event.resource.on_device();
     let mut found: Option<(Figure, Figure)> = None;
+    let mut told_alone: Vec<(Fact, Figure)> = Vec::new();
+    let mut unclear = false;
     for at in field::before(position, STATE) {
         let text = clipped(field::text(document, at));
         let lower = text.to_lowercase();
@@ -899,7 +993,12 @@ fn state(document: &Document, position: usize, event: &mut Event) {
         }
         let told = roles::figures(text, "", Span::line(field::number(document, at)), false, None, Base::Binary);
         let get = |fact| told.figures.iter().find(|(known, _)| *known == fact).map(|(_, figure)| *figure);
-        let (Some(free), Some(total)) = (get(Fact::Free), get(Fact::Capacity)) else { continue };
+        let (Some(free), Some(total)) = (get(Fact::Free), get(Fact::Capacity)) else {
+            // Two totals on one line are of two things.
+            unclear |= told.unreadable.contains(&Fact::Capacity);
+            told_alone.extend(told.figures.into_iter().filter(|(fact, _)| *fact == Fact::Capacity));
+            continue;
+        };
         if free.bytes > total.bytes {
             continue;
         }
@@ -908,6 +1007,12 @@ fn state(document: &Document, position: usize, event: &mut Event) {
             Some(_) => {}
             None => found = Some((free, total)),
         }
+    }
+    // `total_device_ram: 24 GiB` beside `pool: … unused: 1 GiB total: 23 GiB`: neither is known to be the device's.
+    if let Some((_, total)) = found
+        && (unclear || told_alone.iter().any(|(_, other)| roles::apart(other, &total)))
+    {
+        return;
     }
     let Some((free, total)) = found else {
         if device {
@@ -1003,6 +1108,22 @@ fn tells_memory(text: &str) -> bool {
     .any(|word| lower.contains(word))
         && lower.bytes().any(|byte| byte.is_ascii_digit())
 }
+
+/// The number of the process that wrote the line, where the system's log or GLib put it behind its name: `Mar  1
+/// 10:00:00 host app[17]: …`, `(app:17): GLib-ERROR **: …`.
+fn writer(line: &str) -> Option<u64> {
+    let number = |text: &str| text.parse::<u64>().ok().filter(|pid| (1..=MOST_PROCESSES).contains(pid));
+    if let Some(headed) = syslog::headed(line) {
+        let (name, pid) = headed.body.split_once("]:")?.0.split_once('[')?;
+        return number(pid).filter(|_| !name.contains(' ') && name != "systemd");
+    }
+    let inner = line.trim_start().strip_prefix('(')?.split_once("): ")?.0;
+    let (name, pid) = inner.split_once(':')?;
+    number(pid).filter(|_| !name.is_empty() && !name.contains(' '))
+}
+
+/// No kernel numbers its processes higher.
+const MOST_PROCESSES: u64 = 1 << 22;
 
 /// The device that the line names: `GPU 1`, `device #2`, `cuda:0`.
 fn device(event: &mut Event, line: &str) {
@@ -1128,7 +1249,6 @@ pub fn yield_to_known(events: &mut [Event]) {
     }
 }
 
-/// Figures that another reader's message of the same failure lacks are not taken from the net's.
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -1184,6 +1304,7 @@ mod tests {
             "Set this if you run out of memory on a GPU",
             "Why do I get out of memory?",
             "WARNING: not enough memory for a plan of 2.0 GiB, retrying with a smaller one",
+            "gridtool: warning: allocating more than half of available memory (10 GiB)",
             "INFO: out of memory guard is on",
         ] {
             assert_eq!(caught(&format!("{line}\nstep 1/9\nstep 2/9\nstep 3/9\n")), None, "{line}");
@@ -1334,6 +1455,80 @@ mod tests {
             "job 12: requested 16 GB, allocated 16 GB on node 3",
             "mlock is not permitted, pages may be swapped",
             "huge pages are not available, using 4 kB pages",
+            "[rank0]: Memory usage after step 100: allocated 21.4 GiB, reserved 38.2 GiB, max allocated 36.9 GiB",
+            "INFO 03-02 10:11:12 gpu_executor.py:122] # GPU blocks: 7781, # CPU blocks: 512",
+            "DeepSpeedCPUAdam: offloading optimizer states, host memory needed 48 GB, available 503 GB",
+            "WARNING: gradient buffer of 2.00 GB is larger than bucket size 0.50 GB, splitting",
+            "Memory pool limit set to 40 % of device memory (9.6 GiB)",
+            "INFO: Cache size limit exceeded, pruning oldest entries (12.1 GiB -> 9.8 GiB)",
+            "cache: 9.8 GiB of 10 GiB used, removing 1204 files",
+            "2026-03-02T10:11:12Z INFO gc: freed 312 MiB, heap 812 MiB of 4096 MiB",
+            "[GC (Allocation Failure) [PSYoungGen: 524800K->21504K(611840K)] 524800K->21512K(2010112K), 0.0123 secs]",
+            "[Full GC (Ergonomics) [PSYoungGen: 10752K->0K(141824K)] 120 ms]",
+            "[12.312s][info][gc] GC(41) Pause Young (Allocation Failure) 712M->201M(1024M) 5.1ms",
+            "10:11:12.118 [main] INFO c.a.App - Max memory: 4096 MB, total memory: 512 MB, free memory: 301 MB",
+            "LOG:  checkpoint complete: wrote 81204 buffers (12.4%); 0 WAL file(s) added",
+            "LOG:  temporary file: path \"base/pgsql_tmp/pgsql_tmp4711.0\", size 1073741824",
+            "WARNING: overcommit_memory is set to 0! Background save may fail under low memory condition.",
+            "# Memory: used_memory:1204118 used_memory_human:1.15M maxmemory:0 maxmemory_policy:noeviction",
+            "redis: maxmemory limit reached? no. evicted_keys:0",
+            "npm notice: package size limit 10 MB, unpacked 4.1 MB",
+            "The upload exceeds the maximum size of 512 MB and was split",
+            "error: request entity too large: limit 1048576 bytes, got 2097152",
+            "ERROR: build cache export skipped: manifest larger than 4 MB",
+            "##[warning]You are running low on disk space. Free space left: 87 MB",
+            "tests/test_alloc.py::test_raises_when_memory_exhausted PASSED",
+            "[ RUN      ] AllocatorTest.FailsWhenOutOfMemory",
+            "[       OK ] AllocatorTest.FailsWhenOutOfMemory (3 ms)",
+            "ok 41 - realloc failure returns NULL # TODO",
+            "test result: ok. 81 passed; 0 failed; 2 ignored; memory 41 MiB",
+            "--- PASS: TestMemoryLimitExceeded (0.02s)",
+            "PASS src/memory.test.js (12.1 s) heap size 212 MB",
+            "  ✓ throws if allocation failed (3 ms)",
+            "Collected 3 tracebacks of MemoryError in the last 30 days, all resolved",
+            "kernel: Memory: 65783468K/67035136K available (14339K kernel code, 2400K rwdata)",
+            "kernel: Memory cgroup out of memory handling enabled",
+            "kernel: Mem-Info: printed on request",
+            "kernel: swap_info: 8388604k swap on /dev/sda2. Priority:-2 extents:1",
+            "systemd[1]: session-12.scope: Consumed 12min CPU time, 31.4G memory peak, 0B memory swap peak.",
+            "systemd[1]: train.service: Memory limit 64.0G, tasks limit 4915",
+            "containerd: memory limit for container 9b1d is 2147483648 bytes",
+            "I0302 10:11:12.118920 21877 memory.cpp:479] Updated 'memory.limit_in_bytes' to 160MB for container 0a1d",
+            "k8s: Requests: memory 16Gi; Limits: memory 32Gi",
+            "Node has sufficient memory available, KubeletHasSufficientMemory",
+            "Normal   NodeHasSufficientMemory  kubelet  Node node14 status is now: NodeHasSufficientMemory",
+            "slurm: job 4711 requested 64G, AllocTRES=cpu=16,mem=64G",
+            "sacct: MaxRSS 12041180K ReqMem 64G State COMPLETED",
+            "Some weights were not used, memory saved: 1.2 GB",
+            "tuner: trial 12 pruned: needs 30 GB, more than the 24 GB budget",
+            "autotune: config BLOCK_M=256 skipped (needs 228 KiB shared memory, limit 99 KiB)",
+            "ptxas info    : 0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads",
+            "nvcc warning : memory space qualifiers ignored, 12 bytes stack frame",
+            "Model requires at least 24 GB of VRAM for bf16; found 80 GB",
+            "Detected 24564 MB of VRAM, enabling fp8 to fit in memory",
+            "VRAM usage: 22.1 / 24.0 GB, unloading the text encoder",
+            "Requested to load AutoencoderKL, 319.11 MB, loaded completely 9.2 GB usable",
+            "loaded partially 5120.4 MB usable, 1204.1 MB offloaded, lowvram patches: 0",
+            "llm_load_tensors: offloaded 33/33 layers to GPU, CUDA0 buffer size = 4095.05 MiB",
+            "sched_reserve: CUDA0 compute buffer size = 560.01 MiB",
+            "The limit of 4 concurrent jobs was reached; waiting for memory to be released",
+            "Too many requests in flight: 512 of 512, memory 41 %",
+            "Reached the maximum of 100 epochs; peak memory 12.1 GiB",
+            "stopped: the token budget of 8192 is exhausted, heap at 12 %",
+            "Insufficient permissions to lock memory: raise memlock or ignore",
+            "WARN  heap dump on OutOfMemoryError is enabled: /var/dumps",
+            "  -XX:+HeapDumpOnOutOfMemoryError -XX:MaxRAMPercentage=75.0",
+            "Buffer pool of 512 MB created, 32768 pages, 31002 free",
+            "InnoDB: Initializing buffer pool, total size = 128M, instances = 1, chunk size = 128M",
+            "mem: total 503.5Gi used 41.2Gi free 301.1Gi available 458.0Gi",
+            "failed to create image thumbnail: unsupported format (67108864 bytes)",
+            "Failed to create tensor cache entry of size 1204: key exists",
+            "GET /metrics 200 1204118 bytes memory_limit_exceeded_total 0",
+            "memory_limit_exceeded_total{pool=\"query\"} 0",
+            "oom_events_total 0",
+            "thrashing_detected: false",
+            "excessive memory traffic on node 3: 312 GB/s",
+            "data refused: 3 items (schema mismatch), memory usage high-water 41 %",
         ] {
             let log = format!("starting\n{line}\nreading input.dat\nstep 1 of 3\nstep 2 of 3\nstep 3 of 3\n");
             assert_eq!(caught(&log), None, "{line}");

@@ -130,7 +130,7 @@ const LABELS: &[(&str, Fact)] = &[
     ("high water", Fact::Peak),
     ("peak", Fact::Peak),
     ("in use", Fact::Used),
-    ("current=", Fact::Used),
+    ("current", Fact::Used),
     ("taken", Fact::Used),
     ("uses", Fact::Used),
     ("beyond", Fact::Limit),
@@ -420,12 +420,14 @@ fn places(line: &str, next: &str, at: Span, cut: bool, base: Base) -> Vec<Place>
             continue;
         }
         let argument = line.get(..start).is_some_and(|ahead| ahead.ends_with('('));
+        // `0x10000-0x7fff0000`: a range of addresses.
+        let ranges = number.starts_with("0x") && (rest.starts_with("-0x") || line[..start].ends_with('-'));
         let address = |value: u64| {
             ADDRESSES.contains(&value) || number.starts_with("0x") && (value >= HEXADECIMAL_ADDRESSES || argument)
         };
         let size = match unit {
             Some((word, _)) => units::size_in(number, word, base, locale),
-            None if numeral.whole().is_some_and(address) => None,
+            None if ranges || numeral.whole().is_some_and(address) => None,
             None => {
                 let continues = rest.trim().is_empty()
                     && (cut || next.starts_with(|c: char| c.is_ascii_digit()) && !begins_with_stamp(next));
@@ -626,10 +628,19 @@ fn label_before(before: &str) -> Option<(Fact, bool, usize)> {
         })
         .max_by_key(|(at, length, _)| (at + length, *length))?;
     let between = lower.get(at + length..)?;
+    // `current 9 GiB`; of `current value 9` nobody knows.
+    let alone = || between.trim_matches([' ', ':', '=', '(']).is_empty();
+    if lower[at..].starts_with("current")
+        && !lower[at..].starts_with("currently")
+        && length == 7
+        && (!alone() || lower[..at].ends_with(|c: char| c.is_alphanumeric()))
+    {
+        return None;
+    }
     // `left in the process's limit = 2 GiB`: what is left, not the limit.
     let lead = last_chars(&lower[..at], 30);
     // `would use a total of 9 GiB`: a sum, no device's total.
-    if fact == Fact::Capacity && lead.ends_with(" a ") && between.starts_with(" of") {
+    if fact == Fact::Capacity && (lead.ends_with(" a ") || lead.ends_with("(a ")) && between.starts_with(" of") {
         return None;
     }
     let left = fact == Fact::Limit
@@ -769,7 +780,8 @@ fn suffices(before: &str, after: &str, bare: bool) -> bool {
 
 /// True for the sole argument of a call that takes memory in bytes: `malloc(4096)`, `cuMemAllocManaged(4096)`.
 fn argument(before: &str, after: &str) -> bool {
-    let Some(lead) = before.strip_suffix('(') else { return false };
+    // `calloc(1, 4096)`: one of so many bytes.
+    let Some(lead) = before.strip_suffix("(1, ").or_else(|| before.strip_suffix('(')) else { return false };
     let name = lead.rsplit(|c: char| !c.is_ascii_alphanumeric() && c != '_').next().unwrap_or_default();
     let name = name.to_ascii_lowercase();
     after.starts_with(')') && (name.contains("malloc") || name.ends_with("alloc"))
@@ -984,6 +996,23 @@ fn by_words(line: &str, places: &[Place], refused: Option<usize>) -> Vec<Said> {
             said.push(compared);
             continue;
         }
+        // `max-memory-size exceeded: (9/8)`: what passed the limit, and the limit. A lone figure may be either.
+        let bound = ahead.is_some_and(|(fact, ..)| matches!(fact, Fact::Limit | Fact::Capacity));
+        let pair = places.get(i + 1).and_then(|next| line.get(place.to..next.from)).map(str::trim);
+        let exceeds = |lead: &str| passed(lead) || last_chars(lead, 48).to_ascii_lowercase().contains("exceed");
+        // `exceeded limit: 9 / 8` as well: a limit is no part of what it bounds.
+        if bound && behind.is_none() && (passed(before) || pair == Some("/") && exceeds(before)) {
+            said.push(if matches!(pair, Some("/" | "of")) { Said::Is(Fact::Used) } else { Said::Nothing });
+            continue;
+        }
+        let whole_of_passed = matches!(before.trim(), "/" | "of")
+            && i.checked_sub(1).and_then(|i| places.get(i)).is_some_and(|part| {
+                line.get(..part.from).is_some_and(exceeds) && place.figure.bytes < part.figure.bytes
+            });
+        if whole_of_passed {
+            said.push(Said::Is(Fact::Limit));
+            continue;
+        }
         let mut by_label = |label: Behind| {
             taken = place.to + label.end;
             Some(label.fact)
@@ -1027,6 +1056,21 @@ fn by_words(line: &str, places: &[Place], refused: Option<usize>) -> Vec<Said> {
     said
 }
 
+/// True for what ends in words for a lack and a colon: `not enough memory: `.
+fn lacks(before: &str) -> bool {
+    let lead = before.trim_end().strip_suffix(':').map(|lead| last_chars(lead, 32).to_ascii_lowercase());
+    let words = ["not enough memory", "insufficient memory", "does not fit in memory", "doesn't fit in memory"];
+    lead.is_some_and(|lead| words.iter().any(|words| lead.ends_with(words)))
+}
+
+/// True where what stands before a figure says that a limit was passed, and the figure follows a colon: `limit
+/// exceeded: (`.
+fn passed(before: &str) -> bool {
+    let lead = before.trim_end().trim_end_matches(['(', '[']).trim_end();
+    let lead = lead.strip_suffix(':').map(|lead| last_chars(lead, 24).to_ascii_lowercase());
+    lead.is_some_and(|lead| lead.trim_end().ends_with("exceeded") || lead.trim_end().ends_with("exceeds"))
+}
+
 /// What a figure is by the comparison that it stands in, `used + asked > limit` or `what there is > limit`, where no
 /// label of its own says more.
 fn compared(line: &str, places: &[Place], i: usize, label: Option<Fact>) -> Option<Said> {
@@ -1047,7 +1091,10 @@ fn compared(line: &str, places: &[Place], i: usize, label: Option<Fact>) -> Opti
     if before.is_some_and(over) {
         let own =
             places.get(i).and_then(|place| line.get(place.to..)).and_then(|after| label_after(first_chars(after, 48)));
-        return (label.is_none() && own.is_none()).then_some(Said::Is(Fact::Limit));
+        // What there is where memory is lacking may be free, or all.
+        let first = places.first().and_then(|first| line.get(..first.from));
+        let bound = if first.is_some_and(lacks) { Said::Nothing } else { Said::Is(Fact::Limit) };
+        return (label.is_none() && own.is_none()).then_some(bound);
     }
     // `memory limit exceeded: 9 GiB > 8 GiB`: what passed the limit is not the limit.
     (over(i) && bound && label.is_some()).then_some(Said::Nothing)
@@ -1057,7 +1104,8 @@ fn compared(line: &str, places: &[Place], i: usize, label: Option<Fact>) -> Opti
 fn wanted(before: &str) -> bool {
     const VERBS: &[&str] = &[
         "get", "obtain", "acquire", "find", "map", "mmap", "commit", "secure", "provide", "grow", "extend", "expand",
-        "claim", "create", "reserve", "allocate", "alloc", "malloc", "take", "enlarge", "increase",
+        "claim", "create", "reserve", "allocate", "alloc", "malloc", "take", "enlarge", "increase", "resize",
+        "realloc", "satisfy", "pin",
     ];
     const FAILS: &[&str] = &[
         "cannot",
@@ -1135,8 +1183,8 @@ fn classed(
     if each().is_some() {
         return Said::NoSize;
     }
-    // `from 2 GiB to 4 GiB`: what it was, and what it was to become.
-    if before.trim_end().ends_with(" from") && matches!(after.trim(), "to" | "->") {
+    // `from 2 GiB to 4 GiB`, `resize 2048 to 4096 bytes`: what it was, and what it was to become.
+    if grows(before) && matches!(after.trim(), "to" | "->") {
         return Said::NoSize;
     }
     // `… of size 442351616`, `alloc 570791576 size` in a line that speaks of a refusal.
@@ -1149,23 +1197,31 @@ fn classed(
             && (["limit", "max"].iter().any(|word| whole.contains(word))
                 && ["usage", "used", "use="].iter().any(|word| whole.contains(word))
                 || whole.contains("no memory") && ["avail", "free"].iter().any(|word| whole.contains(word)));
-        let asks = (refused.is_some() || keyed) && (named || after.trim_start().starts_with("size"));
+        // `stream 0x55d0 size 4096`: the label of what follows.
+        let sizes = after.trim_start().strip_prefix("size").is_some_and(|rest| {
+            let rest = rest.trim_start_matches([' ', ':', '=']);
+            !rest.starts_with(|c: char| c.is_ascii_digit()) && (places.get(i + 1).is_none() || !rest.is_empty())
+        });
+        let asks = (refused.is_some() || keyed) && (named || sizes);
+        // `would exceed memory (size=17179869184)`: the size of what is exceeded.
+        let exceeded = last_chars(&lead, 40).contains("exceed");
         // `available HBM size: …`: the size of something else.
         let other = ahead.is_some_and(|(fact, ..)| fact != Fact::Requested);
         // `… 5 GiB from the pool (size 8 GiB)`: the pool's.
-        (asks && !other && !said.contains(&Said::Is(Fact::Requested))).then_some(Fact::Requested)
+        (asks && !exceeded && !other && !said.contains(&Said::Is(Fact::Requested))).then_some(Fact::Requested)
     };
     // `out of memory -- size == 12MB`, `(size: 12 MB)`: the size of nothing else that is named.
     let told_size = || {
         let lead = before.trim_end().trim_end_matches([':', '=', ' ']).to_ascii_lowercase();
         let lead = lead.strip_suffix("size").map(str::trim_end)?;
         let spoken = lead.contains("out of memory") || lead.contains("not enough memory");
-        (spoken && lead.ends_with(['-', '(', '[', ',', ':', ';']) && !place.bare).then_some(Fact::Requested)
+        let sized = !place.bare || place.figure.bytes >= LEAST_LARGE;
+        (spoken && lead.ends_with(['-', '(', '[', ',', ':', ';']) && sized).then_some(Fact::Requested)
     };
     // `failed to grow from 2 GiB to 4 GiB`
     let grown = || {
         let earlier = i.checked_sub(1).and_then(|i| places.get(i)).and_then(|earlier| line.get(..earlier.from));
-        let from = before.trim() == "to" && earlier.is_some_and(|lead| lead.trim_end().ends_with(" from"));
+        let from = before.trim() == "to" && earlier.is_some_and(grows);
         let lower = line.to_ascii_lowercase();
         let fails = ["fail", "cannot", "unable", "could not"].iter().any(|word| lower.contains(word));
         (from && fails).then_some(Fact::Requested)
@@ -1173,7 +1229,11 @@ fn classed(
     let object = || (wanted(before) && (!place.bare || place.figure.bytes >= LEAST_LARGE)).then_some(Fact::Requested);
     // `5 GiB could not be reserved`
     let denied = || {
-        let lower = first_chars(after, 32).to_ascii_lowercase();
+        let lower = first_chars(after, 48).to_ascii_lowercase();
+        // `5 GiB of memory could not be reserved`
+        let of = ["of gpu memory", "of device memory", "of host memory", "of memory", "of ram", "of vram"];
+        let told = lower.trim_start();
+        let lower = of.iter().find_map(|words| told.strip_prefix(words)).unwrap_or(told);
         let verb = ["cannot be ", "could not be ", "can not be ", "can't be ", "couldn't be "]
             .iter()
             .find_map(|words| lower.trim_start().strip_prefix(words))?;
@@ -1199,6 +1259,24 @@ fn classed(
         let holder = words.next().is_some_and(|word| HOLDERS.contains(&word));
         (needed && has && !holder).then_some(Fact::Free)
     };
+    // `the device has 8 GiB`, `on a card with 8 GiB of memory`: what a holder of memory has is its whole.
+    let holds = || {
+        let lead = before.trim_end().trim_end_matches(" only").to_ascii_lowercase();
+        let mut words = lead.rsplit(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+        let has = matches!(words.next().unwrap_or_default(), "has" | "with");
+        let holder = words.find(|word| !word.bytes().all(|byte| byte.is_ascii_digit()));
+        // Where it goes on in the same clause, it may be of what is free of it.
+        let behind = first_chars(after, 24).to_ascii_lowercase();
+        let behind = behind.trim_start().trim_start_matches("of memory").trim_start_matches("of ram");
+        let ends = behind.is_empty() || behind.starts_with([',', ';', ':', '.', '(', ')']);
+        let holder = holder.is_some_and(|word| HOLDERS.contains(&word) && !matches!(word, "heap" | "pool" | "arena"));
+        (has && holder && ends && !place.bare).then_some(Fact::Capacity)
+    };
+    // `not enough memory: 9 GiB > 2 GiB`: what is lacking is more than what there is.
+    let lacking = || {
+        let compared = after.trim() == ">" && i == 0;
+        (compared && !place.bare && lacks(line.get(..place.from)?)).then_some(Fact::Requested)
+    };
     let enough = suffices(before, after, place.bare);
     // An option's name holds labels of its own: `at least --limitSortRAM`.
     let option = before.trim_end().rsplit(' ').next().is_some_and(|word| word.starts_with("--"));
@@ -1208,7 +1286,9 @@ fn classed(
         .or_else(denied)
         .or(fact)
         .or_else(bound)
+        .or_else(holds)
         .or_else(has)
+        .or_else(lacking)
         .or_else(grown)
         .or_else(object)
         .or_else(alone)
@@ -1229,10 +1309,18 @@ fn classed(
         .any(|(at, other)| at != i && other.figure.half_width == 0 && !other.doubtful && (large || !other.bare));
     let by_word = beside && bytes || ahead.is_some_and(|(_, _, words)| words <= 1);
     let had = fact == Fact::Free && bytes && said.contains(&Said::Is(Fact::Requested));
-    if place.bare && by_size.is_none() && !enough && !whole && !by_word && !had {
+    // `out of memory: 67108864 requested`
+    let asked = beside && large && fact == Fact::Requested;
+    if place.bare && by_size.is_none() && !enough && !whole && !by_word && !had && !asked {
         return Said::NoSize;
     }
     Said::Is(fact)
+}
+
+/// True for what stands before the former of two sizes: `from`, `memory resize`.
+fn grows(before: &str) -> bool {
+    let lead = before.trim_end().to_ascii_lowercase();
+    [" from", " resize", " realloc", " grow"].iter().any(|word| lead.ends_with(word))
 }
 
 /// True for what stands between a part and its whole: `of`, `/`, `out of a`, two words more at most.
@@ -1258,7 +1346,7 @@ fn foretold(line: &str, place: &Place) -> bool {
 }
 
 /// True where two printed figures cannot be one quantity.
-fn apart(a: &Figure, b: &Figure) -> bool {
+pub fn apart(a: &Figure, b: &Figure) -> bool {
     let (a, b) = (a.interval(), b.interval());
     a.high < b.low || b.high < a.low
 }
@@ -1329,6 +1417,19 @@ mod tests {
                 vec![(Allocated, 5 * G), (Used, G)]
             }),
             ("total/free memory: 8589934592/1073741824", vec![(Capacity, 8 * G), (Free, G)]),
+            ("cache-max-memory-size exceeded: (5368709120/4294967296)", vec![(Limit, 4 * G), (Used, 5 * G)]),
+            ("exceeded memory limit: 5 GiB / 4 GiB", vec![(Limit, 4 * G), (Used, 5 * G)]),
+            ("memory limit exceeded: 5 GiB", vec![]),
+            ("memory limit exceeded: 5 GiB of 4 GiB", vec![(Limit, 4 * G), (Used, 5 * G)]),
+            ("memory limit exceeded: current 5 GiB, max 4 GiB", vec![(Limit, 4 * G), (Used, 5 * G)]),
+            ("cannot allocate 5 GiB on a device with 4 GiB of memory", vec![(Requested, 5 * G), (Capacity, 4 * G)]),
+            ("cannot allocate 5 GiB, device 0 has 4 GiB", vec![(Requested, 5 * G), (Capacity, 4 * G)]),
+            ("not enough memory: 5 GiB > 4 GiB", vec![(Requested, 5 * G)]),
+            ("failed to resize buffer to 5 GiB", vec![(Requested, 5 * G)]),
+            ("calloc(1, 5368709120) failed", vec![(Requested, 5 * G)]),
+            ("5 GiB of memory could not be allocated", vec![(Requested, 5 * G)]),
+            ("out of memory: 5368709120 requested", vec![(Requested, 5 * G)]),
+            ("failed memory resize 1073741824 to 5368709120 bytes", vec![(Requested, 5 * G)]),
             ("usage=1073741824, RSS_LIMIT=8589934592, size=5368709120, tag=5", {
                 vec![(Requested, 5 * G), (Limit, 8 * G), (Used, G)]
             }),
@@ -1392,6 +1493,9 @@ mod tests {
             "needs 12,345 MiB",
             "Allocated memory at 0x7fa4c6800000 to 0x7fa4c6900000",
             "allocated 140345681641472",
+            "allocation would exceed memory (size=17179869184)",
+            "alloc fail, stream 0x55d0 size 17",
+            "cannot allocate memory, range 0x10000-0x7fff0000, prot 0x0",
             "ERROR: pool_find_free(0x809132000, 34688): no free fragment",
             "cannot allocate 40000 character matrix",
             "cannot allocate memory for 120000 rows of 4096 bytes",

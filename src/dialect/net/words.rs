@@ -214,6 +214,127 @@ pub const TRIGGERS: &[&str] = &[
     "(?i)memory is full",
     "(?i)memory full",
     "(?i)memory overflow",
+    "(?i)is overflow",
+    "(?i)has overflowed",
+    "(?i)thrashing",
+    "(?i)can't create",
+    "(?i)couldn't create",
+    "(?i)failed to create",
+    "(?i)high memory",
+    "(?i)to obtain",
+    "(?i)to acquire",
+    "(?i)to secure ",
+    "(?i)to claim",
+    "(?i)to satisfy",
+    "(?i)to reserve",
+    "(?i)to commit",
+    "(?i)to provide",
+    "(?i)to grow",
+    "(?i)to extend",
+    "(?i)to expand",
+    "(?i)to enlarge",
+    "(?i)to resize",
+    "(?i)to pin ",
+    "(?i)impossible to",
+    "(?i)request for mem",
+    "(?i) alloc ",
+    "(?i)more than the",
+    "(?i)attempted to",
+    "(?i)able to get",
+    "(?i)able to map",
+    "(?i)failure to get",
+    "(?i)failure to map",
+    "(?i)not secure ",
+    "(?i)not claim",
+    "(?i)not satisfy",
+    "(?i)n't acquire",
+    "(?i)n't commit",
+    "(?i)n't claim",
+    "(?i)n't secure ",
+    "(?i)n't satisfy",
+    "(?i)can't reserve",
+    "(?i)can't obtain",
+    "(?i)can't map",
+    "(?i)not obtain",
+    "(?i)not acquire",
+    "(?i)not commit",
+    "(?i)cannot claim",
+    "(?i)cannot obtain",
+    "(?i)cannot acquire",
+    "(?i)cannot satisfy",
+    "(?i)be satisfied",
+    "(?i)be held in",
+    "(?i)failed to fit",
+    "(?i)failed to hold",
+    "(?i)unable to hold",
+    "(?i)did not succeed",
+    "(?i)unsuccessful",
+    "(?i)llocation for",
+    "(?i)llocation req",
+    "(?i)llocation (",
+    "(?i)llocation was",
+    "(?i)llocation could",
+    "(?i)llocating ",
+    "(?i)memory request",
+    "(?i)reservation of",
+    "(?i)mmap of",
+    "(?i)mmap for",
+    "(?i)mmap (",
+    "(?i)above limit",
+    "(?i)went over",
+    "(?i)beyond its",
+    "(?i)beyond the",
+    "(?i) hit the",
+    "(?i) hit its",
+    "(?i)reached the lim",
+    "(?i)reached the max",
+    "(?i)reached the mem",
+    "(?i)reached the quota",
+    "(?i)reached the budget",
+    "(?i)reached its",
+    "(?i)too big to",
+    "(?i)too little",
+    "(?i)lack of",
+    "(?i)lacking",
+    "(?i)short of ",
+    "(?i)short on ",
+    "(?i)low on ",
+    "(?i)no more ",
+    "(?i)no free ",
+    "(?i)no available",
+    "(?i)no heap ",
+    "(?i)no VRAM",
+    "(?i)no GPU mem",
+    "(?i)no device mem",
+    "(?i)no host mem",
+    "(?i)no system mem",
+    "(?i)space full",
+    "(?i)heap full",
+    "(?i)pool full",
+    "(?i)pool is full",
+    "(?i)heap is full",
+    "(?i)space is full",
+    "(?i)arena is full",
+    "(?i)VRAM is full",
+    "(?i)used up",
+    "(?i)ran out",
+    "(?i)heap overflow",
+    "(?i)arena overflow",
+    "(?i)pool overflow",
+    "(?i)VRAM overflow",
+    "(?i)memory pressure",
+    "(?i)due to memory",
+    "(?i)memory required",
+    "(?i)memory needed",
+    "(?i)operator new",
+    "(?i)sbrk failed",
+    "(?i)enough storage",
+    "(?i)enough quota",
+    "(?i)system resources",
+    "(?i)paging file",
+    "(?i)got OOM",
+    "(?i)hit OOM",
+    "(?i)OOM killer",
     "(?i)no more memory",
     "(?i)no free memory",
     "(?i)exceeding",
@@ -452,9 +573,26 @@ const SENTENCES: &[(&str, Option<Resource>)] = {
         ("no free memory", None),
         ("memory shortage", None),
         ("shortage of memory", None),
+        ("memory overflow", None),
+        ("memory is overflow", None),
+        ("memory has overflowed", None),
+        ("excessive memory consumption", None),
+        ("garbage collector is thrashing", Some(Host)),
+        ("garbage collector thrashing", Some(Host)),
+        ("gc thrashing", Some(Host)),
+        ("not enough storage is available to", Some(Host)),
+        ("not enough quota is available to", Some(Host)),
+        ("insufficient system resources exist", Some(Host)),
+        ("operator new failed", Some(Host)),
+        ("killed by the oom killer", Some(Host)),
+        ("got oom", None),
+        ("hit oom", None),
+        ("out of core while", Some(Host)),
+        ("out of core in", Some(Host)),
         ("memory limit reached", None),
         ("memory limit exceeded", None),
         ("memory is full", None),
+        ("memory full", None),
         ("out of mem ", None),
         ("out of mem!", None),
         ("out of mem,", None),
@@ -630,7 +768,7 @@ const MISSES: &[&str] = &[
 
 /// What is missed, directly behind such words.
 const MISSED: &[&str] =
-    &["memory", "vram", "heap", "bytes of", " bytes", "mib", "gib", "arena", "buffer of", "array of"];
+    &["memory", "vram", "heap", "bytes of", " bytes", "mib", "gib", "arena", "buffer of", "array of", "workspace"];
 
 /// Words for a need.
 const NEEDS: &[&str] = &["would require", "would need", "requires", "required", "needs", "needed"];
@@ -754,9 +892,22 @@ pub fn spoken(line: &str, lower: &str) -> Option<Spoken> {
     let matter = || MATTER.iter().any(|word| lower.contains(word));
     let find =
         |words: &[&str]| words.iter().filter_map(|words| lower.find(words).map(|at| (at, at + words.len()))).min();
+    // `insufficient permissions to lock memory`: of something else.
+    const OTHERS: &[&str] =
+        &["permission", "privilege", "right", "argument", "data", "sample", "credential", "fund", "credit", "balance"];
+    let other = |end: usize| {
+        let behind = lower.get(end..).unwrap_or_default().trim_start();
+        OTHERS.iter().any(|word| behind.starts_with(word))
+    };
     if let Some((at, end)) = find(REFUSALS)
         && matter()
-        && lower.get(end..).is_some_and(|rest| near(rest) || lower.get(..at).is_some_and(behind_matter))
+        && !other(end)
+        && lower.get(end..).is_some_and(|rest| {
+            // `the budget is exhausted, heap at 12 %`: what is exhausted stands before it, or in its own clause.
+            let spent = lower.get(at..end) == Some("exhausted");
+            let rest = if spent { rest.split(", ").next().unwrap_or_default() } else { rest };
+            near(rest) || lower.get(..at).is_some_and(behind_matter)
+        })
     {
         return Some(Spoken { at, end, named: false, resource: None });
     }
@@ -764,7 +915,8 @@ pub fn spoken(line: &str, lower: &str) -> Option<Spoken> {
         && lower.get(end..).is_some_and(|rest| {
             let clause: String = rest.chars().take(40).collect();
             let clause = clause.split([',', ';', ':']).next().unwrap_or_default();
-            MISSED.iter().any(|word| clause.contains(word)) && !clause.contains("memory info")
+            let told = [" info", " usage", " stat", " limit", " utili", " propert", " clock", " type"];
+            MISSED.iter().any(|word| clause.contains(word)) && !told.iter().any(|word| clause.contains(word))
         })
     {
         return Some(Spoken { at, end, named: false, resource: None });
@@ -834,7 +986,8 @@ pub fn spoken(line: &str, lower: &str) -> Option<Spoken> {
         return Some(Spoken { at, end, named: false, resource: None });
     }
     // A need above what there is, both printed, of memory: a check before the work begins.
-    const WANTS: &[&str] = &["requir", "request", "need", "want", "minimum"];
+    const WANTS: &[&str] =
+        &["requir", "request", "need", "want", "minimum", "attempt", "tried to", "trying to", "asked for"];
     if ["memory", "vram", " ram", "workspace", "arena", "heap"].iter().any(|word| lower.contains(word))
         && !lower.contains("disk")
         && super::roles::asks_too_much(line)
@@ -924,8 +1077,8 @@ fn near(rest: &str) -> bool {
     MATTER.iter().any(|word| clause.contains(word)) || super::roles::has_size(&clause)
 }
 
-/// What ran out, by the words of a line.
-pub fn resource(lower: &str) -> Option<Resource> {
+/// What ran out, by the words of a line. On a line beside the message (not its `own`) a device may be any.
+pub fn resource(lower: &str, own: bool) -> Option<Resource> {
     const CACHE: &[&str] = &["kv cache", "kv-cache", "kvcache", "cache blocks"];
     const SHARED: &[&str] = &["/dev/shm", "shm_open", "shared memory segment", "shmget", "(shm)", "shared memory file"];
     const GROUP: &[&str] = &["cgroup", "container memory", "pod memory", "memory.max", "oomkilled", "container limit"];
@@ -979,7 +1132,6 @@ pub fn resource(lower: &str) -> Option<Resource> {
     const DEVICE: &[&str] = &[
         "gpu",
         "vram",
-        "device",
         "cuda",
         "hip",
         "rocm",
@@ -1008,12 +1160,6 @@ pub fn resource(lower: &str) -> Option<Resource> {
         "texture",
         "thrust",
         "rmm",
-        // A CUDA source as the place of the failure, a video encoder's session.
-        ".cu:",
-        ".cuh:",
-        ".cu line",
-        "nvenc",
-        "nv_enc",
         "видеопамят",
         "grafikspeicher",
     ];
@@ -1038,7 +1184,7 @@ pub fn resource(lower: &str) -> Option<Resource> {
         Some(Resource::Cgroup)
     } else if any(HOST) && !device_first {
         Some(Resource::Host)
-    } else if any(DEVICE) {
+    } else if any(DEVICE) || own && lower.contains("device") || lower.contains("device memory") {
         Some(Resource::Gpu)
     } else {
         None

@@ -320,6 +320,7 @@ impl<'a> Failure<'a> {
         {
             self.exact_or_rounded(after(text, "Out of memory allocating ")?, at);
             self.bare_words = true;
+            self.sentence |= !text.contains("xhausted") && !text.contains("XHAUSTED");
             return Some(Voice::Exception);
         }
         if let Some(rest) = after(text, "Failed to allocate request for ") {
