@@ -1,7 +1,7 @@
 //! Completion while somebody types: the shell's script asks this program, which knows its own tables.
 //!
-//! Scripts that are written in advance know the grammar alone, and only that of the release that they came with; these
-//! know GPUs, rules and settings too, and are always those of the program that is installed.
+//! The scripts of `completions/` know the grammar alone and need no program to run; these know GPUs, rules and settings
+//! too, and are always those of the program that is installed.
 
 use crate::allocator::config::OPTIONS;
 use crate::cause::CAUSES;

@@ -321,7 +321,8 @@ impl<'a> Case<'a> {
     }
 
     /// True inside a call that switches gradients off by itself: a library's, or one under `@torch.no_grad()`, which
-    /// stands in a traceback as `decorate_context` (`torch/utils/_contextlib.py`, before 2.0 `torch/autograd/grad_mode.py`).
+    /// stands in a traceback as `decorate_context` (`torch/utils/_contextlib.py`, `torch/autograd/grad_mode.py` before
+    /// 2.0).
     pub fn decorated(&self) -> bool {
         self.context.frames.iter().any(|frame| {
             let file = path(frame);

@@ -124,9 +124,9 @@ pub fn supervise(job: &Job, tape: &Arc<Mutex<Tape>>, started: impl FnOnce(Pid)) 
     Ok(Ended { how, refused: refused.map(Into::into) })
 }
 
-/// Where the kernel must shoot something of the job's group, it takes the largest; of a job whose memory is all in files
-/// that is oomdoc, whose place is to tell about it. The job, started before, keeps its own standing. Without the right
-/// to do so nothing changes.
+/// Where the kernel must shoot something of the job's group, it takes the largest; of a job whose memory is all in
+/// files that is oomdoc, whose place is to tell about it. The job, started before, keeps its own standing. Without
+/// the right to do so nothing changes.
 fn stand_back() {
     let _ = std::fs::write("/proc/self/oom_score_adj", LAST_TO_BE_SHOT);
 }

@@ -1,4 +1,4 @@
-//! Files that are generated from the code and committed: docs and man pages.
+//! Files that are generated from the code and committed: docs, completions, man pages.
 //! `UPDATE=1 cargo test --test it generated::` writes them.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
@@ -8,6 +8,7 @@ mod page;
 #[path = "../messages/shapes.rs"]
 mod shapes;
 
+use clap_complete::Shell;
 use oomdoc::report::rules::{Subject, page};
 use oomdoc::report::{diff, headroom, json, probe, rehearse, replay, rules};
 use oomdoc::text::Lang;
@@ -138,6 +139,17 @@ fn schemas_of_the_documents() {
 fn docs_of_the_messages() {
     let generated = [(PathBuf::from("messages.md"), page::page(&shapes::programs()))].into();
     compare("docs", generated, |name| name == Path::new("messages.md"));
+}
+
+#[test]
+fn completions() {
+    let generated = written(|folder| {
+        for shell in [Shell::Bash, Shell::Zsh, Shell::Fish, Shell::Elvish, Shell::PowerShell] {
+            clap_complete::generate_to(shell, &mut oomdoc::cli::command(Lang::En), "oomdoc", folder).unwrap();
+        }
+    });
+    assert_eq!(generated.len(), 5);
+    compare("completions", generated, |_| true);
 }
 
 #[test]
