@@ -897,7 +897,8 @@ pub fn spoken(line: &str, lower: &str) -> Option<Spoken> {
         &["permission", "privilege", "right", "argument", "data", "sample", "credential", "fund", "credit", "balance"];
     let other = |end: usize| {
         let behind = lower.get(end..).unwrap_or_default().trim_start();
-        OTHERS.iter().any(|word| behind.starts_with(word))
+        let word = behind.split(|c: char| !c.is_alphabetic()).next().unwrap_or_default();
+        OTHERS.contains(&word.trim_end_matches('s'))
     };
     if let Some((at, end)) = find(REFUSALS)
         && matter()
