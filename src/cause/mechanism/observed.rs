@@ -132,8 +132,8 @@ pub const HOST: Mechanism = Mechanism {
         }
         shm_full(timeline, asker(incident) == Asker::Shm)
             .or_else(|| files_in_memory(timeline))
-            .or_else(|| others(timeline))
             .or_else(|| forked_copies(timeline))
+            .or_else(|| others(timeline))
             .or_else(|| workers(timeline).filter(|_| outgrown(incident, timeline).is_none()))
             .or_else(|| course(incident, timeline))
     },
@@ -219,17 +219,13 @@ fn others(timeline: &Timeline) -> Option<Reading> {
     let quantity = [Quantity::Cgroup, Quantity::Host].into_iter().find(full)?;
     let (whole, job) = (timeline.curve(quantity)?, timeline.curve(Quantity::Job)?);
     let (first, peak) = (*whole.points.first()?, whole.peak()?);
-    // What was moved out to swap is still whose it was.
-    let of_job = job
-        .at(peak.at)?
-        .bytes
-        .saturating_add(timeline.curve(Quantity::Swapped).and_then(|out| out.at(peak.at)).map_or(0, |out| out.bytes));
+    // No more than all pages of its processes, each counted for itself, can be the job's: who holds the copies of a fork
+    // is read seldom. What was moved out to swap is still whose it was.
+    let at_peak = |of| timeline.curve(of).and_then(|curve| curve.at(peak.at)).map_or(0, |point| point.bytes);
+    let of_job = job.at(peak.at)?.bytes.max(at_peak(Quantity::Resident)).saturating_add(at_peak(Quantity::Swapped));
     // Files in memory are no process's, and may be this job's own.
-    let files = match quantity {
-        Quantity::Cgroup => timeline.curve(Quantity::Shared).and_then(|files| files.at(peak.at)),
-        _ => None,
-    };
-    let rest = peak.bytes.saturating_sub(of_job).saturating_sub(files.map_or(0, |files| files.bytes));
+    let files = if quantity == Quantity::Cgroup { at_peak(Quantity::Shared) } else { 0 };
+    let rest = peak.bytes.saturating_sub(of_job).saturating_sub(files);
     if rest < peak.bytes / 2 || rest < 2 * of_job {
         return None;
     }
@@ -1032,6 +1028,13 @@ mod tests {
             let level = level(&HOST, &incident);
             assert!(!level.is_some_and(|level| level.starts_with("others")), "files are no process's: {level:?}");
         }
+        let copies = watched(20, |i, sample| {
+            (sample.cgroup, sample.job) = (Some((50 + 50 * i).min(1000) * MIB), Some(40 * MIB));
+            sample.resident = Some(1500 * MIB);
+            sample.processes = vec![process(7, 1, 40)];
+        });
+        let level_of_copies = level(&HOST, &copies);
+        assert!(!level_of_copies.is_some_and(|level| level.starts_with("others")), "{level_of_copies:?}");
         let all_along = watched(20, |_, sample| (sample.cgroup, sample.job) = (Some(950 * MIB), Some(40 * MIB)));
         assert_eq!(level(&HOST, &all_along), Some("others"));
     }
