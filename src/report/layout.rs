@@ -329,16 +329,22 @@ impl Screen {
         let hang = hang.min(self.width / 2);
         let mut rows = wrap(&prepare(body), self.width.saturating_sub(head_width).max(8), self.width - hang);
         if rows.len() > most {
-            // A word wider than what the head leaves stands on the next line: of a single line its beginning is shown.
-            if most > 0 && rows.get(most - 1).is_some_and(|row| row.is_empty()) {
-                rows.swap(most - 1, most);
-            }
+            let next = rows.get(most).cloned().unwrap_or_default();
             rows.truncate(most);
             let indent = if most == 1 { head_width } else { hang };
             if let Some(row) = rows.last_mut() {
                 let ellipsis = if self.unicode { "…" } else { "..." };
                 let room = (self.width - indent).saturating_sub(columns(ellipsis));
-                let mut used: usize = row.iter().map(|(c, _)| c.width().unwrap_or(0)).sum();
+                let columns_of = |row: &Row| row.iter().map(|(c, _)| c.width().unwrap_or(0)).sum::<usize>();
+                // A word wider than what was left stands on the next line: rather than half a line of nothing, its
+                // beginning is shown.
+                if columns_of(row) * 2 < room {
+                    if row.last().is_some_and(|(c, _)| *c != ' ') {
+                        row.push((' ', Tone::Plain));
+                    }
+                    row.extend(next);
+                }
+                let mut used = columns_of(row);
                 let mut cut = false;
                 while used > room
                     && let Some((c, _)) = row.pop()
