@@ -9,7 +9,7 @@ pub const FIX: Fix = Fix {
     title: || text!(en: "Offload optimizer state to host memory", zh: "把优化器状态卸载到主机内存"),
     doc: || {
         text!(
-            en: "12 of 16 bytes per parameter leave the GPU; the host needs one and a half times as much. Steps \
+            en: "12 of 16 bytes per parameter leave the GPU; the host needs 1.5 times as much. Steps \
                  take 1.3 to 10 times as long.",
             zh: "每参数 16 字节中的 12 字节离开显存；主机需要其 1.5 倍。每步耗时变为 1.3 到 10 倍。"
         )

@@ -709,5 +709,6 @@ fn no_batch_is_in_a_variable_that_is_being_made() {
     incident.event.sign(Sign::Initializer);
     let plan = planned(&incident);
     assert!(offered(&plan, "smaller-batch").is_none() && offered(&plan, "chunk-the-operation").is_none());
+    assert!(offered(&plan, "weight-quantisation").is_none());
     assert!(first_line_of(&plan, "weight-offload").contains("/cpu:0"));
 }

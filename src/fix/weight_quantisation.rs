@@ -16,7 +16,12 @@ pub const FIX: Fix = Fix {
     },
     helps: &[Work::Serving, Work::Inference, Work::Training, Work::Build],
     needs: &[Need::Short],
-    applies: |case| (case.on_device() || case.model_beyond_ram()) && (!case.diffusion() || case.loading()),
+    applies: |case| {
+        (case.on_device() || case.model_beyond_ram())
+            && (!case.diffusion() || case.loading())
+            // Variables in the making come from no checkpoint that could be narrower.
+            && !case.sign(Sign::Initializer)
+    },
     costs: Costs { slows: (-0.3, 0.3), numerics: Numerics::Model },
     knobs: &[
         line(Target::Vllm, "--quantization fp8").note("or a checkpoint in AWQ/GPTQ", "或使用 AWQ/GPTQ 检查点"),

@@ -21,6 +21,33 @@ struct Place {
 
 /// Addresses of a process lie here; no amount of memory does that a program prints without a unit.
 const ADDRESSES: std::ops::Range<u64> = 0x5000_0000_0000..0x8000_0000_0000;
+/// Words for an amount, before a hexadecimal number or behind it.
+const AMOUNTS: &[&str] = &[
+    "size",
+    "sizes",
+    "bytes",
+    "byte",
+    "length",
+    "len",
+    "need",
+    "needs",
+    "needed",
+    "requested",
+    "request",
+    "allocate",
+    "alloc",
+    "allocated",
+    "allocating",
+    "limit",
+    "max",
+    "maximum",
+    "free",
+    "used",
+    "total",
+    "available",
+    "avail",
+    "left",
+];
 /// What is printed in hexadecimal and without a unit is an address from here on, where heaps of 64-bit processes begin,
 /// and at any height as the first argument of a call, `find_free(0x809132000, …)`.
 const HEXADECIMAL_ADDRESSES: u64 = 1 << 32;
@@ -428,6 +455,8 @@ fn places(line: &str, next: &str, at: Span, cut: bool, base: Base) -> Vec<Place>
         let size = match unit {
             Some((word, _)) => units::size_in(number, word, base, locale),
             None if ranges || numeral.whole().is_some_and(address) => None,
+            // `stream 0x55d0`, `prot 0x0`: of anything, unless a word says that it is a size.
+            None if number.starts_with("0x") && !sized(&line[..start], rest) => None,
             None => {
                 let continues = rest.trim().is_empty()
                     && (cut || next.starts_with(|c: char| c.is_ascii_digit()) && !begins_with_stamp(next));
@@ -1349,6 +1378,15 @@ fn foretold(line: &str, place: &Place) -> bool {
 pub fn apart(a: &Figure, b: &Figure) -> bool {
     let (a, b) = (a.interval(), b.interval());
     a.high < b.low || b.high < a.low
+}
+
+/// True where a word for an amount stands directly before a number or behind it.
+fn sized(before: &str, after: &str) -> bool {
+    let word = |text: &str| AMOUNTS.contains(&text.to_ascii_lowercase().as_str());
+    let not_letter = |c: char| !c.is_ascii_alphabetic();
+    let lead = before.trim_end_matches([' ', ':', '=', '(', '[']).rsplit(not_letter).next().unwrap_or_default();
+    let behind = after.trim_start().split(not_letter).next().unwrap_or_default();
+    word(lead) || word(behind) && !matches!(behind.to_ascii_lowercase().as_str(), "size" | "sizes")
 }
 
 fn last_chars(text: &str, count: usize) -> &str {
