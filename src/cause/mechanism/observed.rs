@@ -219,8 +219,8 @@ fn others(timeline: &Timeline) -> Option<Reading> {
     let quantity = [Quantity::Cgroup, Quantity::Host].into_iter().find(full)?;
     let (whole, job) = (timeline.curve(quantity)?, timeline.curve(Quantity::Job)?);
     let (first, peak) = (*whole.points.first()?, whole.peak()?);
-    // No more than all pages of its processes, each counted for itself, can be the job's: who holds the copies of a fork
-    // is read seldom. What was moved out to swap is still whose it was.
+    // No more than all pages of its processes, each counted for itself, can be the job's: who holds the copies of a
+    // fork is read seldom. What was moved out to swap is still whose it was.
     let at_peak = |of| timeline.curve(of).and_then(|curve| curve.at(peak.at)).map_or(0, |point| point.bytes);
     let of_job = job.at(peak.at)?.bytes.max(at_peak(Quantity::Resident)).saturating_add(at_peak(Quantity::Swapped));
     // Files in memory are no process's, and may be this job's own.
