@@ -539,7 +539,7 @@ impl Look {
             let asked = askers_of(&line.text);
             let Some(mut event) = self.read(&mended.document, mended.position, &asked) else { continue };
             let better = match &best {
-                None => true,
+                None => !self.next_tells(document, position, &event),
                 Some(known) if known.standing != Standing::Failure => false,
                 Some(_) if mended.doubtful || event.standing != Standing::Failure => false,
                 Some(known) if known.has(Sign::Generic) && !event.has(Sign::Generic) => true,
@@ -560,6 +560,14 @@ impl Look {
             others.iter().for_each(|other| best.facts.keep_agreed(&other.facts));
         }
         best
+    }
+
+    /// True where the next line tells as much by itself: the message begins there, and the line above is another's that
+    /// happens to be as long as some others.
+    fn next_tells(self, document: &Document, position: usize, joined: &Event) -> bool {
+        let Some(next) = document.lines.get(position + 1) else { return false };
+        let alone = self.read(document, position + 1, &askers_of(&next.text));
+        alone.is_some_and(|alone| alone.same_wording(joined) && alone.facts.sizes.len() >= joined.facts.sizes.len())
     }
 }
 
