@@ -181,3 +181,13 @@ fn paddle_on_the_cpu_speaks_of_the_machines_memory() {
     assert_eq!((event.program.id(), event.resource), ("paddle", Resource::Host));
     assert_eq!(figure(&event, Fact::Requested), Some(570_791_576));
 }
+
+/// Lines of progress of one width before a message were taken for parts of it that a terminal had broken.
+#[test]
+fn a_line_of_progress_as_wide_as_those_above_it_is_no_part_of_the_message() {
+    let step = |n: u32| format!("2026-01-02 03:04:05,678 INFO tune: step {n}/150 loss 1.2345 | alloc {} MiB", 5000 + n);
+    let message = "OutOfMemoryError: CUDA out of memory. Tried to allocate 500.00 MiB. GPU 0 has a total capacity of \
+                   11.64 GiB of which 374.00 MiB is free.";
+    let log = format!("{}\n{}\n{}\n{message}\n", step(10), step(11), step(12));
+    assert_eq!(failures(&log).remove(0).at.first, 4);
+}

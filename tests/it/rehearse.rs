@@ -406,7 +406,7 @@ tell steps ''"#;
     // One that fails whatever the values are, fails.
     let (code, report) = play(&script("true")).json();
     assert_eq!(code, 3, "{report}");
-    assert!(report["because"][0].as_str().unwrap().starts_with("the program failed after 1 steps"), "{report}");
+    assert!(report["because"][0].as_str().unwrap().starts_with("the program failed after 1 step for"), "{report}");
 }
 
 #[test]
