@@ -845,15 +845,19 @@ impl Report {
             *tasks += 1;
             *pages = pages.saturating_add(row.own_pages());
         }
-        let (tasks, pages) = by_name.values().copied().max_by_key(|(_, pages)| *pages).unwrap_or_default();
+        let like_named = by_name.iter().max_by_key(|(_, (_, pages))| *pages);
+        let (name, (tasks, pages)) = like_named.map(|(name, sums)| (*name, *sums)).unwrap_or_default();
+        let rows = || self.rows.iter().filter(|(row, _)| row.name == name).map(|(_, at)| *at);
+        let like_named_at =
+            Span::lines(rows().next().unwrap_or(*top_at).first, rows().next_back().unwrap_or(*top_at).last);
         number(Number::TableTasks, self.rows.len() as f64, table_at);
         number(Number::TableSum, self.rows.iter().map(|(row, _)| own(row)).sum(), table_at);
         let swapped: u64 = self.rows.iter().filter_map(|(row, _)| row.value("swapents")).fold(0, u64::saturating_add);
         number(Number::TableSwap, swapped.saturating_mul(page) as f64, table_at);
         number(Number::TableTopRss, own(top), *top_at);
         number(Number::TableTopPid, top.pid as f64, *top_at);
-        number(Number::TableLikeNamedCount, tasks as f64, table_at);
-        number(Number::TableLikeNamedSum, pages.saturating_mul(page) as f64, table_at);
+        number(Number::TableLikeNamedCount, tasks as f64, like_named_at);
+        number(Number::TableLikeNamedSum, pages.saturating_mul(page) as f64, like_named_at);
         event.facts.largest_process = Known::Seen(top.name.clone(), *top_at);
     }
 }

@@ -181,7 +181,7 @@ fn one_screen(explanation: &Explanation, style: Style, detail: Detail) -> Screen
     let mut page = Page { screen: Screen::of(style), style, answers_later: false };
     match explanation.primary().or(explanation.diagnoses.first()) {
         Some(diagnosis) => {
-            page.verdict(diagnosis);
+            page.verdict(explanation, diagnosis);
             page.answer(diagnosis, detail);
             page.message(explanation, diagnosis, detail);
             page.account(&diagnosis.incident.ledger, detail);
@@ -220,7 +220,7 @@ fn everything(explanation: &Explanation, style: Style) -> Screen {
             };
             page.heading(&label);
         }
-        page.verdict(diagnosis);
+        page.verdict(explanation, diagnosis);
         page.message(explanation, diagnosis, EVERYTHING);
         page.undecided(diagnosis);
         page.account(&diagnosis.incident.ledger, EVERYTHING);
@@ -304,8 +304,8 @@ impl Page {
         }
     }
 
-    fn verdict(&mut self, diagnosis: &Diagnosis) {
-        let verdict = verdict(diagnosis);
+    fn verdict(&mut self, explanation: &Explanation, diagnosis: &Diagnosis) {
+        let verdict = verdict(diagnosis, &explanation.diagnoses);
         self.screen.paragraph(&[], 2, &[run(Tone::Alarm, self.say(&verdict))]);
     }
 
@@ -934,7 +934,7 @@ impl Page {
                 };
                 let runs = [
                     run(Tone::Faint, format!("{} {place}  ", self.say(&word))),
-                    run(Tone::Plain, self.say(&verdict(other))),
+                    run(Tone::Plain, self.say(&verdict(other, &explanation.diagnoses))),
                 ];
                 self.screen.paragraph(&[], 4, &runs);
             }
@@ -1321,8 +1321,8 @@ fn no_cause() -> Text {
     Text::new("Why: the log does not say enough to tell.", "原因：日志信息不足，无法判断。")
 }
 
-/// What ran out, where, how much was asked and there, in one sentence.
-pub fn verdict(diagnosis: &Diagnosis) -> Text {
+/// What ran out, where, how much was asked and there, in one sentence. `all` are the failures that the log holds.
+pub fn verdict(diagnosis: &Diagnosis, all: &[Diagnosis]) -> Text {
     let event = &diagnosis.incident.event;
     if event.has(Sign::Asked)
         && let Some(account) = &diagnosis.incident.ledger.loader
@@ -1356,7 +1356,10 @@ pub fn verdict(diagnosis: &Diagnosis) -> Text {
         );
     }
     if event.has(Sign::KilledWithoutProof) {
-        return killed(diagnosis);
+        return killed(diagnosis, all);
+    }
+    if let Some(refused) = refused_to_start(event) {
+        return refused;
     }
     let ran_out = event.resource != Resource::Host || ram_ran_out(&diagnosis.incident);
     let never = wording::never_fits(&diagnosis.incident).unwrap_or_default();
@@ -1452,6 +1455,22 @@ pub fn verdict(diagnosis: &Diagnosis) -> Text {
     )
 }
 
+/// The headline of an engine that compared its devices before it asked for anything: none of them ran out.
+fn refused_to_start(event: &Event) -> Option<Text> {
+    event.has(Sign::UnevenDevices).then_some(())?;
+    let bytes = |number| event.facts.number(number).map(|bytes| Bytes(bytes as u64));
+    Some(match (bytes(Number::LeastFree), bytes(Number::OwnFree)) {
+        (Some(least), Some(own)) => text!(
+            en: "The engine refused to start: {least} were free on one GPU, {own} on another.",
+            zh: "引擎拒绝启动：一块 GPU 空闲 {least}，另一块空闲 {own}。"
+        ),
+        _ => text!(
+            en: "The engine refused to start: its GPUs do not have about as much free.",
+            zh: "引擎拒绝启动：各 GPU 的空闲量相差过大。"
+        ),
+    })
+}
+
 /// What was free, left or allowed, each by its name: what a pool, a limit or a largest buffer allows is neither the
 /// device's size nor free memory of it, and what was free at the start was not free at the failure.
 fn what_there_was(event: &Event) -> Option<Text> {
@@ -1535,7 +1554,7 @@ fn ram_ran_out(incident: &Incident) -> bool {
 }
 
 /// The headline of a kill that nothing explains: it must not claim more than that.
-fn killed(diagnosis: &Diagnosis) -> Text {
+fn killed(diagnosis: &Diagnosis, all: &[Diagnosis]) -> Text {
     let event = &diagnosis.incident.event;
     let (en, zh) = match (event.facts.process_name.get(), event.facts.pid.value()) {
         (Some(name), Some(pid)) => (format!("{name} (pid {pid})"), format!("{name}（pid {pid}）")),
@@ -1558,6 +1577,16 @@ fn killed(diagnosis: &Diagnosis) -> Text {
         true => text!(en: "ended abruptly", zh: "意外终止"),
         false => text!(en: "was killed (SIGKILL)", zh: "被杀死（SIGKILL）"),
     };
+    // Another kill that the kernel explains: which of the two this one belongs to may be open, that memory ran out is
+    // not.
+    let proved = |other: &&Diagnosis| other.incident.event.has(Sign::KilledWithProof) && other.input == diagnosis.input;
+    if let Some(other) = all.iter().find(proved) {
+        let line = other.incident.event.line();
+        return Text::new(
+            format!("{en} {}{phase_en}{}; line {line} tells of a kill for want of memory.", how.en, held.en),
+            format!("{zh}{space}{}{phase_zh}{}；第 {line} 行记录了因内存不足的终止。", how.zh, held.zh),
+        );
+    }
     let place = match diagnosis.incident.observed.is_some() {
         true => text!(en: "nothing that was seen", zh: "所观察到的内容均不能"),
         false => text!(en: "nothing in the log", zh: "日志中没有任何内容"),
@@ -1729,7 +1758,7 @@ mod tests {
         let mut event = crate::cause::trial::event(crate::domain::Program::Python, Resource::Host, sizes);
         signs.iter().for_each(|sign| event.sign(*sign));
         let incident = crate::cause::trial::settled(event);
-        verdict(&Diagnosis { incident, ..sample::explanation().diagnoses.remove(0) })
+        verdict(&Diagnosis { incident, ..sample::explanation().diagnoses.remove(0) }, &[])
     }
 
     #[test]
@@ -1755,7 +1784,7 @@ mod tests {
         incident.context.parameters.note(7e9, at);
         incident.context.optimizer.note("adamw".into(), at);
         incident.context.phase.note(crate::incident::context::Phase::Backward, at);
-        let told = verdict(&Diagnosis { incident, ..sample::explanation().diagnoses.remove(0) });
+        let told = verdict(&Diagnosis { incident, ..sample::explanation().diagnoses.remove(0) }, &[]);
         assert!(told.en.starts_with("This model never fits: weights, gradients, optimizer states take"), "{told:?}");
         assert!(told.en.contains("GPU ran out of memory in the backward pass"), "{told:?}");
     }
@@ -1769,7 +1798,7 @@ mod tests {
         );
         event.sign(Sign::NoFigures);
         let incident = crate::cause::trial::settled(event);
-        let told = verdict(&Diagnosis { incident, ..sample::explanation().diagnoses.remove(0) });
+        let told = verdict(&Diagnosis { incident, ..sample::explanation().diagnoses.remove(0) }, &[]);
         assert!(told.en.contains("512.00 GiB asked for") && !told.en.contains("no figures"), "{told:?}");
     }
 

@@ -13,11 +13,12 @@ pub const PLAN: Mechanism = Mechanism {
     levels: &["temporaries", "mixed", "arguments", "one-program", "no-arguments"],
     read: |incident| {
         let facts = &incident.event.facts;
-        let total = facts
-            .number(Number::ProgramTotal)
-            .or(incident.ledger.requested.map(|all| all.middle() as f64))
-            .filter(|total| *total > 0.0);
-        if let (Some((temporary, at)), Some(total)) = (facts.numbers.get(&Number::Temp), total) {
+        let asked = incident.ledger.requested.map(|all| all.middle() as f64);
+        let planned = facts.number(Number::ProgramTotal);
+        let total = planned.or(asked).filter(|total| *total > 0.0);
+        // A TPU's report counts the arguments beside the program.
+        let beside = facts.number(Number::Parameter).filter(|arguments| planned.is_some_and(|all| *arguments > all));
+        if let (Some((temporary, at)), Some(total), None) = (facts.numbers.get(&Number::Temp), total, beside) {
             let share = temporary / total;
             let (amount, part) = (Bytes(*temporary as u64), percent(share));
             let level = if share >= 0.55 {
@@ -41,7 +42,10 @@ pub const PLAN: Mechanism = Mechanism {
         if let (Some((parameters, at)), Some(total)) = (facts.numbers.get(&Number::Parameter), total)
             && !one_piece(incident)
         {
-            let kept = parameters + facts.number(Number::Output).unwrap_or(0.0);
+            let total = if beside.is_some() { asked.unwrap_or(total) } else { total };
+            // Outputs that lie over the arguments take nothing besides.
+            let output = facts.number(Number::Output).filter(|_| !incident.event.of_donated_arguments());
+            let kept = parameters + output.unwrap_or(0.0);
             if *parameters == 0.0 {
                 return Some(
                     Reading::new(
