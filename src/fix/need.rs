@@ -93,7 +93,7 @@ impl Need {
             Need::OthersHold => others_may_hold(case),
             Need::ListedProcesses => case.discrete_gpu(),
             Need::PytorchCache => case.caching_allocator(),
-            Need::Batch => case.context.batch_size.value() != Some(1),
+            Need::Batch => !case.one_at_a_time(),
             Need::Short => !case.sign(Sign::BeyondContext),
             Need::Process => {
                 let facts = &case.incident.event.facts;

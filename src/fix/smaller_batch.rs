@@ -201,6 +201,9 @@ fn advise(case: &Case) -> Advice {
                 zh: "{name} {count} → {tried}：显存随之增长"
             ));
     }
+    if let Some((name, _)) = case.context.other_batch.get().filter(|_| case.one_at_a_time()) {
+        return Advice::WontHelp(text!(en: "{name} is 1 already", zh: "{name} 已经是 1"));
+    }
     let Some(batch) = case.context.batch_size.value() else {
         let half = text!(en: "<half>", zh: "<减半>");
         return draft
@@ -335,7 +338,7 @@ fn on_host(case: &Case) -> Advice {
     // Where the batch is not known, the queues may well be what fills memory.
     let open = case.ledger.loader.is_some_and(|account| !account.batch_known);
     // Tensors in RAM that were refused are those of the batch as well.
-    let queues = case.sign(Sign::DataLoaderWorker);
+    let queues = case.sign(Sign::DataLoaderWorker) || case.sign(Sign::PinnedHost);
     if case.resource() == Resource::Shm || !case.learns() || open || queues || case.requested().is_some() {
         return Advice::Silent;
     }

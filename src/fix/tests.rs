@@ -5,8 +5,8 @@ use crate::cause;
 use crate::dialect::{Event, Fact, ProcessUse, Resource, Sign};
 use crate::domain::{Number, Program};
 use crate::evidence::{Known, Span};
-use crate::incident::Context;
 use crate::incident::context::{Clue, Frame, Phase, Precision, Trainer};
+use crate::incident::{Context, Recording};
 use crate::units::{self, Base, GIB, MIB};
 
 fn seen<T>(value: T) -> Known<T> {
@@ -409,6 +409,18 @@ fn settings_that_the_replay_proves_are_offered_with_exact_bytes() {
 }
 
 #[test]
+fn settings_replayed_from_midway_free_at_most_what_the_replay_says() {
+    use crate::cause::trial;
+    let recording = Recording { from_the_start: false, ..trial::recording(3500 * MIB, Some(7000 * MIB)) };
+    let plan = planned(&Incident { recording: Some(recording), ..trial::torch(&trial::RECORDED) });
+    let offer = &offered(&plan, "expandable-segments").expect("an offer").offer;
+    assert_eq!(offer.certainty, Certainty::Likely);
+    let Frees::Bytes { range, .. } = &offer.frees else { panic!("{:?}", offer.frees) };
+    assert_eq!((range.low, range.high), (0, 1000 * MIB as i128));
+    assert!(!offer.why.en.contains("proved") && offer.why.en.contains("packed anew"), "{}", offer.why.en);
+}
+
+#[test]
 fn settings_that_fail_in_the_replay_will_not_help() {
     let plan = replayed(None);
     assert!(offered(&plan, "expandable-segments").is_none());
@@ -432,6 +444,68 @@ fn a_request_beyond_the_device_is_cured_where_it_is_made() {
 /// A frame of a traceback.
 fn frame(file: &str, function: &str, code: &str) -> Frame {
     Frame { file: file.into(), line: 12, function: function.into(), code: Some(code.into()), at: Span::line(2) }
+}
+
+/// A traceback of PyTorch's whose user's line is the last but what libraries add.
+fn traced(frames: Vec<Frame>) -> Incident {
+    let context = Context { frames, ..Context::default() };
+    incident(Program::Pytorch, Resource::Gpu, FULL, context)
+}
+
+#[test]
+fn what_is_copied_is_not_deleted_before_the_copy() {
+    let copied = traced(vec![
+        frame("/home/ada/ema.py", "<module>", "average = copy.deepcopy(model)"),
+        frame("/usr/lib/python3.11/copy.py", "deepcopy", "y = _reconstruct(x, memo, *rv)"),
+    ]);
+    let plan = planned(&copied);
+    let lines: Vec<String> =
+        plan.offers.iter().flat_map(|ranked| &ranked.offer.knobs).map(|k| k.line.en.clone()).collect();
+    assert!(!lines.iter().any(|line| line.contains("del model")), "{lines:?}");
+}
+
+#[test]
+fn a_batch_of_one_under_any_name_is_not_halved() {
+    let mut folds = traced(Vec::new());
+    folds.context.other_batch.note(("diffusion_batch_size".into(), 1), Span::line(1));
+    let plan = planned(&folds);
+    assert!(offered(&plan, "smaller-batch").is_none());
+    let (_, why) = plan.wont_help.iter().find(|(fix, _)| fix.id == "smaller-batch").expect("said");
+    assert_eq!(why.en, "diffusion_batch_size is 1 already");
+}
+
+#[test]
+fn ranks_that_wait_for_each_other_are_not_sent_to_one_device() {
+    let waits = traced(vec![frame("/home/ada/train.py", "initialize", "distributed.barrier()")]);
+    let plan = planned(&waits);
+    let line = first_line_of(&plan, "other-device");
+    assert!(line.is_empty() || line.contains("<an index for each rank>"), "{line}");
+}
+
+#[test]
+fn a_quantisation_that_is_in_use_is_not_offered_as_a_narrower_one() {
+    let of = |name: &str| {
+        let mut context = Context::default();
+        context.model.note(name.into(), Span::line(1));
+        let mut refused = incident(Program::LlamaCpp, Resource::Gpu, &[(Fact::Requested, "16.00 GiB")], context);
+        refused.event.sign(Sign::WeightsBuffer);
+        first_line_of(&planned(&refused), "weight-quantisation")
+    };
+    assert!(of("cobalt-8b-Q8_0.gguf").contains("Q4_K_M"));
+    assert!(of("cobalt-8b-Q4_K_M.gguf").contains("Q3_K_M"));
+    assert!(of("cobalt-8b-IQ3_XXS.gguf").contains("Q2_K"));
+    assert_eq!(of("cobalt-8b-Q2_K.gguf"), "");
+}
+
+#[test]
+fn an_option_of_the_command_line_is_changed_where_it_sets_the_size() {
+    let mut sized = traced(Vec::new());
+    sized.context.image_size.note(1024, Span::line(1));
+    sized.context.command.note("python seg.py --crop_size 1024 --dim 1024".into(), Span::line(1));
+    let line = first_line_of(&planned(&sized), "smaller-images");
+    assert!(line.starts_with("--crop_size 768"), "{line}");
+    sized.context.command = crate::evidence::Known::Unknown;
+    assert!(first_line_of(&planned(&sized), "smaller-images").starts_with("transforms.Resize(768)"));
 }
 
 fn first_line_of(plan: &Plan, id: &str) -> String {

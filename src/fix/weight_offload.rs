@@ -15,7 +15,11 @@ pub const FIX: Fix = Fix {
     },
     helps: &[Work::Serving, Work::Inference, Work::Training],
     needs: &[Need::Device, Need::Short],
-    applies: |case| case.on_device() && (case.inference() || case.loading() && case.learns()),
+    applies: |case| {
+        // exllamav2 and its successor keep every layer on a GPU.
+        let no_layers_on_the_cpu = case.engine() == Some(Program::Exllama);
+        case.on_device() && (case.inference() || case.loading() && case.learns()) && !no_layers_on_the_cpu
+    },
     costs: Costs { slows: (0.2, 0.95), numerics: Numerics::Same },
     knobs: &[
         line(Target::Vllm, "--cpu-offload-gb {vllm}"),
