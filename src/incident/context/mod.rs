@@ -207,6 +207,8 @@ pub struct Context {
     pub command: Known<String>,
     pub trainer: Known<Trainer>,
     pub torch_version: Known<String>,
+    /// Year and month that the log itself prints at the failure: no release came from later.
+    pub dated: Known<(u16, u8)>,
     pub platform: Known<Platform>,
     /// True when the log shows a container (Docker, Kubernetes, Singularity).
     pub container: Known<bool>,
