@@ -250,12 +250,18 @@ impl<'a> Case<'a> {
 
     /// True where the failing line makes a model and moves it to the device: `net = Net().cuda()`.
     fn places_a_model(&self) -> bool {
+        self.placed().is_some()
+    }
+
+    /// The class or loader that makes the model which the failing line moves to the device.
+    pub(super) fn placed(&self) -> Option<&'a str> {
         let code = self.context.user_frame().and_then(|frame| frame.code.as_deref()).unwrap_or_default();
         let moved = code.find(").cuda(").or_else(|| code.find(").to(")).and_then(|at| code.get(..at));
         // What is called before it is moved: a class, by its capital letter, or a loader.
         let called = moved.and_then(|made| made.split_once('(')).map(|(called, _)| called);
         let name = called.and_then(|called| called.rsplit(['.', ' ', '=']).next()).unwrap_or_default();
-        name.starts_with(|c: char| c.is_ascii_uppercase()) || name == "from_pretrained"
+        let makes = name.starts_with(|c: char| c.is_ascii_uppercase()) || name == "from_pretrained";
+        makes.then_some(name)
     }
 
     /// True where the script is named for pre-training.

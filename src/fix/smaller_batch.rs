@@ -130,6 +130,10 @@ pub const FIX: Fix = Fix {
     advise,
 };
 
+/// Trainers that evaluate with a batch that is set apart from that of training.
+const OWN_EVALUATION: &[Trainer] =
+    &[Trainer::HfTrainer, Trainer::Trl, Trainer::LlamaFactory, Trainer::Swift, Trainer::Lightning];
+
 fn advise(case: &Case) -> Advice {
     if case.on_host() {
         return on_host(case);
@@ -175,6 +179,10 @@ fn advise(case: &Case) -> Advice {
             en: "it failed in validation at batch {other}: see smaller-eval-batch",
             zh: "失败发生在验证阶段（批大小 {other}）：见 smaller-eval-batch"
         ));
+    }
+    // Between steps of training it is the evaluation's own batch that lies on the device.
+    if case.evaluating() && case.trainer().is_some_and(|trainer| OWN_EVALUATION.contains(&trainer)) {
+        return Advice::Silent;
     }
     let (learns, divided) = (case.training() && !case.evaluating(), case.clue(Clue::DataParallel));
     let draft = Draft::new(case, &FIX)

@@ -482,6 +482,30 @@ fn ranks_that_wait_for_each_other_are_not_sent_to_one_device() {
     assert!(line.is_empty() || line.contains("<an index for each rank>"), "{line}");
 }
 
+/// Between steps of training it is the evaluation's own batch that lies on the device.
+#[test]
+fn what_fails_in_validation_is_cured_by_the_batch_of_validation() {
+    let mut validates = traced(Vec::new());
+    validates.context.trainer = seen(Trainer::Lightning);
+    validates.context.phase = seen(Phase::Validation);
+    let plan = planned(&validates);
+    assert!(offered(&plan, "smaller-batch").is_none());
+    assert!(first_line_of(&plan, "smaller-eval-batch").contains("val_set"));
+}
+
+/// A node that runs short evicts pods whatever their limits.
+#[test]
+fn an_evicted_pod_needs_a_node_with_room_and_no_larger_limit() {
+    let figures = [(Fact::Limit, "100.00 MiB"), (Fact::Free, "60.00 MiB"), (Fact::Used, "20.00 MiB")];
+    let mut evicted = incident(Program::Kubernetes, Resource::Host, &figures, Context::default());
+    evicted.event.facts.numbers.insert(Number::MemoryRequest, (0.0, Span::line(3)));
+    let plan = planned(&evicted);
+    let lines: Vec<&str> =
+        plan.offers.iter().flat_map(|ranked| &ranked.offer.knobs).map(|knob| knob.line.en.as_str()).collect();
+    assert!(!lines.iter().any(|line| line.contains("limits:")), "{lines:?}");
+    assert!(first_line_of(&plan, "raise-host-limit").contains("a node with more memory"), "{lines:?}");
+}
+
 #[test]
 fn a_quantisation_that_is_in_use_is_not_offered_as_a_narrower_one() {
     let of = |name: &str| {

@@ -25,6 +25,8 @@ pub const FIX: Fix = Fix {
             && !case.compares_at_start()
             // Of what narrower weights leave free a pool takes the same share.
             && !takes_share_of_free(case.incident)
+            // A network of the script's own class has no form of fewer bits to load.
+            && !case.placed().is_some_and(|made| made != "from_pretrained" && !case.pretrained())
     },
     costs: Costs { slows: (-0.3, 0.3), numerics: Numerics::Model },
     knobs: &[

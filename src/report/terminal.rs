@@ -1358,6 +1358,12 @@ pub fn verdict(diagnosis: &Diagnosis, all: &[Diagnosis]) -> Text {
     if event.has(Sign::KilledWithoutProof) {
         return killed(diagnosis, all);
     }
+    if event.has(Sign::BeyondContext) {
+        return Text::new(
+            "A request is longer than the context that was set aside for it.",
+            "请求超出了为其预留的上下文长度。",
+        );
+    }
     if let Some(refused) = refused_to_start(event) {
         return refused;
     }
@@ -1478,6 +1484,10 @@ fn what_there_was(event: &Event) -> Option<Text> {
     let (capacity, limit) = (shown(Fact::Capacity), shown(Fact::Limit));
     let bound = match event.resource {
         Resource::Cgroup => limit.or(capacity).map(|all| text!(en: "{all} in all", zh: "共 {all}")),
+        // A node's own threshold, below which it evicts.
+        Resource::Host if event.facts.number(Number::MemoryRequest).is_some() => {
+            limit.map(|at| text!(en: "the node evicts below {at}", zh: "节点在空闲低于 {at} 时驱逐"))
+        }
         _ if event.has(Sign::BufferSizeLimit) => {
             limit.map(|all| text!(en: "one buffer may take {all}", zh: "单个缓冲区上限 {all}"))
         }
@@ -1808,6 +1818,37 @@ mod tests {
             of_host(&[(Fact::AnonRss, "3.00 GiB"), (Fact::Capacity, "62.00 GiB")], &[Sign::KilledWithoutProof]);
         assert!(killed.en.contains("was killed (SIGKILL), holding 3.00 GiB; nothing in the log proves"), "{killed:?}");
         assert!(!killed.en.contains("ran out:") && !killed.zh.contains("不足"), "{killed:?}");
+    }
+
+    fn headline(program: crate::domain::Program, resource: Resource, signs: &[Sign]) -> String {
+        let mut event = crate::cause::trial::event(program, resource, &[]);
+        signs.iter().for_each(|sign| event.sign(*sign));
+        let incident = crate::cause::trial::settled(event);
+        verdict(&Diagnosis { incident, ..sample::explanation().diagnoses.remove(0) }, &[]).en
+    }
+
+    /// A guard that refuses leaves the device as it was.
+    #[test]
+    fn what_refused_before_it_asked_for_memory_did_not_run_out() {
+        use crate::domain::Program;
+        let uneven = headline(Program::Sglang, Resource::Gpu, &[Sign::EngineStartup, Sign::UnevenDevices]);
+        assert!(uneven.starts_with("The engine refused to start"), "{uneven}");
+        let context = headline(Program::LlamaCpp, Resource::KvCache, &[Sign::BeyondContext, Sign::NoFigures]);
+        assert!(context.starts_with("A request is longer than the context"), "{context}");
+    }
+
+    #[test]
+    fn a_kill_beside_one_that_the_kernel_explains_is_not_said_to_be_unexplained() {
+        let of = |sign: Sign| {
+            let mut event = crate::cause::trial::event(crate::domain::Program::Python, Resource::Host, &[]);
+            event.sign(sign);
+            let incident = crate::cause::trial::settled(event);
+            Diagnosis { incident, ..sample::explanation().diagnoses.remove(0) }
+        };
+        let all = [of(Sign::KilledWithoutProof), of(Sign::KilledWithProof)];
+        let told = verdict(&all[0], &all);
+        assert!(told.en.contains("tells of a kill for want of memory") && !told.en.contains("nothing"), "{told:?}");
+        assert!(verdict(&all[0], &all[..1]).en.contains("nothing in the log proves"));
     }
 
     #[test]
