@@ -66,8 +66,8 @@ fn refute(incident: &Incident) -> Text {
     }
     match asker(incident) {
         Asker::Host if counts_addresses(incident) => text!(
-            en: "Run once with `yarn.nodemanager.vmem-check-enabled=false`: if the container is killed all the same, the \
-                 limit on its addresses was not in the way.",
+            en: "Run once with `yarn.nodemanager.vmem-check-enabled=false`: if the container is killed all the same, \
+                 the limit on its addresses was not in the way.",
             zh: "设置 `yarn.nodemanager.vmem-check-enabled=false` 运行一次：若容器照样被杀，则与地址空间上限无关。"
         ),
         Asker::Host if incident.on_windows() => text!(

@@ -66,7 +66,8 @@ pub const ERROR: Mechanism = Mechanism {
             );
             let level = if bare { "library-bare" } else { "library" };
             let reading = Reading::new(level, text).at(event.at);
-            // A pool that grows with the job leaves a library nothing for the same reason as it leaves a tensor nothing.
+            // A pool that grows with the job leaves a library nothing for the reason for which it leaves a tensor
+            // nothing.
             return Some(if asker(incident) == Asker::Tensor { reading.untold() } else { reading });
         } else if event.has(Sign::Disguised) && !event.says_out_of_memory() {
             (
