@@ -72,6 +72,7 @@ fn advise(case: &Case) -> Advice {
     let gathers = case.clue(Clue::GathersOnSave) || !case.context.zero_stage.is_known();
     Draft::new(case, &FIX)
         .when("gathers", gathers)
+        .when("own-weights", case.reads_own_weights())
         .frees_if(case.of_parameters(12.0, 16.0), case.ask_for_parameters())
         .because(text!(
             en: "it died while a checkpoint was saved: gathering the state on one rank needs the whole of it in RAM \

@@ -463,7 +463,7 @@ fn against_what_runs(incident: &Incident, ranked: &Ranked) -> Vec<String> {
     let loop_of_its_own = context.frames.first().is_some_and(|first| first.function == "<module>")
         && !context.frames.iter().any(|frame| frame.file.contains("rainer"));
     rule(own_batch && !loop_of_its_own && id == "smaller-batch", "the batch of training, in validation");
-    let exllama = context.frames.iter().any(|frame| frame.file.contains("exllamav2/"));
+    let exllama = context.frames.last().is_some_and(|frame| frame.file.contains("exllamav2/"));
     rule(exllama && id == "weight-offload", "layers on the CPU, which ExLlama does not have");
     let starts = event.message.contains("Exception during initialization");
     rule(starts && (OF_A_PASS.contains(&id) || id == "less-at-once"), "data where a session is made");
