@@ -181,7 +181,7 @@ fn rounds_before(document: &Document, position: usize) -> Option<(f64, Span)> {
             Some(text.get(from..)?.replace(|c: char| c.is_ascii_digit(), ""))
         };
         let begun = || lines.iter().filter_map(|line| Some((line.number, sentence(&line.text)?)));
-        let (number, last) = begun().last()?;
+        let (number, last) = begun().next_back()?;
         Some((begun().filter(|(_, said)| *said == last).count().saturating_sub(1) as f64, Span::line(number)))
     })
 }

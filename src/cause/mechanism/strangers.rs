@@ -204,7 +204,7 @@ pub const NEIGHBOUR_LISTED: Mechanism = Mechanism {
             ),
         )
         .at(row.used.at);
-        Some(held.into_iter().fold(reading, |reading, held| reading.at(held.at)))
+        Some(held.iter().fold(reading, |reading, held| reading.at(held.at)))
     },
 };
 
