@@ -150,6 +150,7 @@ const LABELS: &[(&str, Fact)] = &[
     ("ceiling", Fact::Limit),
     ("target footprint", Fact::Used),
     ("footprint", Fact::Used),
+    ("working set", Fact::Used),
     ("resident", Fact::Used),
     ("rss", Fact::Used),
     ("max", Fact::Limit),
@@ -331,14 +332,30 @@ pub fn has_size(line: &str) -> bool {
     places(line, "", Span::line(1), false, Base::Binary).iter().any(|place| !place.bare)
 }
 
-/// The size that a line gives behind a colon, and nothing else: `Total global memory: 23.99 GiB`.
-pub fn stated(line: &str, at: Span) -> Option<Figure> {
+/// A size of a line, and what stands before it, up to the size in front of it, and behind it.
+pub struct Set<'a> {
+    pub before: &'a str,
+    pub after: &'a str,
+    pub figure: Figure,
+}
+
+/// The sizes of a line: `Total global memory: 23.99 GiB`. Stamps and counts beside them are none.
+pub fn sizes(line: &str, at: Span) -> Vec<Set<'_>> {
     let places = places(line, "", at, false, Base::Binary);
-    let [place] = places.as_slice() else { return None };
-    let (before, after) = (line.get(..place.from)?, line.get(place.to..)?);
-    let tied = before.trim_end().ends_with([':', '=']) && !before.trim_end().ends_with("::");
-    let ends = matches!(after.trim().trim_end_matches(['.', ',', '|']), "" | "total");
-    (tied && ends && !place.bare && !place.doubtful && place.figure.bytes > 0).then_some(place.figure)
+    let ends = |place: &Place| line.get(place.to..).is_some_and(|rest| rest.trim().is_empty() || rest.starts_with(','));
+    let mut sets = Vec::new();
+    let mut from = 0;
+    for place in places.iter().filter(|place| !place.bare || place.figure.bytes >= LEAST_LARGE && ends(place)) {
+        let figure = Figure { half_width: place.figure.half_width.saturating_add(place.slack), ..place.figure };
+        if let (Some(before), Some(after)) = (line.get(from..place.from), line.get(place.to..))
+            && !place.doubtful
+            && figure.bytes > 0
+        {
+            sets.push(Set { before, after, figure });
+        }
+        from = place.to;
+    }
+    sets
 }
 
 /// True where the words say that an allocation was refused, so that a lone figure behind them is what was asked for.
@@ -652,6 +669,8 @@ fn label_before(before: &str) -> Option<(Fact, bool, usize)> {
             let arguments = lower[at + length..].strip_prefix('(');
             !(printed[..*at].ends_with('_') && arguments.is_some_and(|of| of.starts_with(|c: char| c.is_ascii_digit())))
         })
+        // `ReservationLimit=1 GiB` bounds what is set aside.
+        .filter(|(at, _, fact)| *fact != Fact::Limit || !lower[..*at].ends_with("reservation"))
         .filter(|(at, _, fact)| {
             !within_word(&lower, *at) && (*fact == Fact::Requested || !lower[..*at].ends_with("not "))
         })
@@ -769,6 +788,9 @@ fn abbreviated(lower: &str) -> Option<Fact> {
     {
         return None;
     }
+    if word == "tot" {
+        return Some(Fact::Capacity);
+    }
     let mut facts = LABELS.iter().filter(|(label, _)| label.len() > word.len() && label.starts_with(word));
     let (_, fact) = facts.next()?;
     let known = LABELS.iter().any(|(label, _)| word.contains(label));
@@ -852,7 +874,9 @@ fn label_after(after: &str) -> Option<Behind> {
         return None;
     }
     let words = clause[..at].split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-    let (fillers, others): (Vec<&str>, Vec<&str>) = words.partition(|word| FILLERS.contains(word));
+    // `12 bytes are in 3 free chunks`
+    let counted = |word: &str| word.bytes().all(|byte| byte.is_ascii_digit());
+    let (fillers, others): (Vec<&str>, Vec<&str>) = words.partition(|word| FILLERS.contains(word) || counted(word));
     // Lower case may be longer or shorter in other scripts.
     let label_end = if after.is_char_boundary(at + length) { at + length } else { 0 };
     let found = Behind { fact, fillers: fillers.len(), end: label_end };
@@ -924,6 +948,13 @@ pub fn figures(line: &str, next: &str, at: Span, cut: bool, refused: Option<usiz
             figure.bytes -= if base == Base::Decimal { less.min(figure.bytes) } else { 0 };
         }
     }
+    // `Limit=8 GiB Total=9 GiB Peak=9 GiB`: what has a peak has no total but what it holds.
+    let has = |told: &Told, wanted: Fact| told.figures.iter().any(|(fact, _)| *fact == wanted);
+    if has(&told, Fact::Limit) && has(&told, Fact::Peak) && !has(&told, Fact::Used) && lower.contains("total=") {
+        let sum = told.figures.iter_mut().find(|(fact, _)| *fact == Fact::Capacity);
+        sum.into_iter().for_each(|(fact, _)| *fact = Fact::Used);
+        told.slack.iter_mut().filter(|(fact, _)| *fact == Fact::Capacity).for_each(|(fact, _)| *fact = Fact::Used);
+    }
     impossible(&told.figures).into_iter().for_each(|fact| told.unreadable.push(fact));
     told.figures.retain(|(fact, _)| !told.unreadable.contains(fact));
     told
@@ -982,12 +1013,16 @@ fn by_words(line: &str, places: &[Place], refused: Option<usize>) -> Vec<Said> {
             continue;
         };
         let first = i == 0 || start == 0;
-        // `free memory/total memory: 3/8`: the first label is the first figure's.
-        let pair = last_chars(before, 80).split_once('/').filter(|_| after.trim() == "/" || after.starts_with('/'));
+        // `free memory/total memory: 3/8`, `resident size > limit: 9 > 8`: the first label is the first figure's.
+        let mark = after.trim_start().chars().next().filter(|mark| matches!(mark, '/' | '>'));
+        let pair = mark
+            .filter(|mark| after.trim().len() == 1 || *mark == '/' && after.starts_with('/'))
+            .and_then(|mark| last_chars(before, 80).split_once(mark));
         let pair = pair.and_then(|(first, second)| label_before(second).and(label_before(first)));
-        let second = pairs_second.take().filter(|_| before.trim() == "/").map(|fact| (fact, true, 0));
+        let second = pairs_second.take().filter(|_| matches!(before.trim(), "/" | ">")).map(|fact| (fact, true, 0));
         let ahead = pair.map(|(fact, ..)| (fact, true, 0)).or(second).or_else(|| label_before(last_chars(before, 80)));
-        pairs_second = pair.and_then(|_| last_chars(before, 80).split_once('/')).and_then(|(_, second)| {
+        let labels = pair.zip(mark).and_then(|(_, mark)| last_chars(before, 80).split_once(mark));
+        pairs_second = labels.and_then(|(_, second)| {
             let own = label_before(second).map(|(fact, ..)| fact);
             own.filter(|own| pair.is_some_and(|(first, ..)| first != *own))
         });
@@ -1021,7 +1056,8 @@ fn by_words(line: &str, places: &[Place], refused: Option<usize>) -> Vec<Said> {
             order = Some(false);
         }
         let before_it = said.last().copied();
-        if let Some(compared) = compared(line, places, i, ahead.map(|(fact, ..)| fact)) {
+        let paired = pair.is_some() || second.is_some();
+        if let Some(compared) = compared(line, places, i, ahead.map(|(fact, ..)| fact)).filter(|_| !paired) {
             said.push(compared);
             continue;
         }
@@ -1075,6 +1111,13 @@ fn by_words(line: &str, places: &[Place], refused: Option<usize>) -> Vec<Said> {
             (Some((Fact::Requested | Fact::Limit, _, _)), None) => ahead.map(|(fact, ..)| fact),
             _ => None,
         };
+        // `new used memory 9 GiB … would be larger than`: what would be used is what is needed.
+        let would = || {
+            let rest = line.get(place.to..).unwrap_or_default();
+            let clause = first_chars(rest, 100).split(". ").next().unwrap_or_default();
+            [" would be ", " would exceed ", " would go "].iter().any(|words| clause.contains(words))
+        };
+        let fact = if fact == Some(Fact::Used) && would() { Some(Fact::Needed) } else { fact };
         let beside = behind.is_some_and(|label| label.fillers == 0 && Some(label.fact) == fact);
         // `failed to allocate: 5 GiB requested > 1 GiB free`: said twice of the first, and of no other.
         if let Some(label) = behind.filter(|_| beside) {
@@ -1296,9 +1339,13 @@ fn classed(
         let holder = words.find(|word| !word.bytes().all(|byte| byte.is_ascii_digit()));
         // Where it goes on in the same clause, it may be of what is free of it.
         let behind = first_chars(after, 24).to_ascii_lowercase();
-        let behind = behind.trim_start().trim_start_matches("of memory").trim_start_matches("of ram");
-        let ends = behind.is_empty() || behind.starts_with([',', ';', ':', '.', '(', ')']);
-        let holder = holder.is_some_and(|word| HOLDERS.contains(&word) && !matches!(word, "heap" | "pool" | "arena"));
+        let behind = behind.trim_start().trim_start_matches("of memory").trim_start_matches("of ram").trim_start();
+        let ends = behind.is_empty() || behind.starts_with([',', ';', ':', '.', '(', ')', '@']);
+        let holder = holder.is_some_and(|word| HOLDERS.contains(&word) && !matches!(word, "heap" | "pool" | "arena"))
+            || line.get(..place.from).is_some_and(|ahead| {
+                let ahead = last_chars(ahead, 60).to_ascii_lowercase();
+                ["geforce", "radeon", "tesla", "quadro", "nvidia "].iter().any(|product| ahead.contains(product))
+            });
         (has && holder && ends && !place.bare).then_some(Fact::Capacity)
     };
     // `not enough memory: 9 GiB > 2 GiB`: what is lacking is more than what there is.
@@ -1457,6 +1504,19 @@ mod tests {
             ("total/free memory: 8589934592/1073741824", vec![(Capacity, 8 * G), (Free, G)]),
             ("cache-max-memory-size exceeded: (5368709120/4294967296)", vec![(Limit, 4 * G), (Used, 5 * G)]),
             ("exceeded memory limit: 5 GiB / 4 GiB", vec![(Limit, 4 * G), (Used, 5 * G)]),
+            ("resident set size > client RAM limit: 5 GiB > 4 GiB", vec![(Limit, 4 * G), (Used, 5 * G)]),
+            ("Process: memory limit exceeded. Limit=4 GiB Total=5 GiB Peak=8 GiB", {
+                vec![(Limit, 4 * G), (Fact::Peak, 8 * G), (Used, 5 * G)]
+            }),
+            ("Limit=4 GiB Reservation=1 GiB ReservationLimit=3 GiB Total=5 GiB Peak=8 GiB", {
+                vec![(Limit, 4 * G), (Fact::Peak, 8 * G), (Used, 5 * G)]
+            }),
+            ("Initialized device 1 with 8 GiB of memory (1 GiB available)", vec![(Capacity, 8 * G), (Free, G)]),
+            ("New used memory 5368709120 [5gb] for data would be larger than the limit: 4294967296", {
+                vec![(Limit, 4 * G), (Fact::Needed, 5 * G)]
+            }),
+            ("GeForce GTX 1060 3GB with 4096MB @ 192 bits", vec![(Capacity, 4 * G)]),
+            ("of those, 5368709120 bytes are in       14 free chunks", vec![(Free, 5 * G)]),
             ("memory limit exceeded: 5 GiB", vec![]),
             ("memory limit exceeded: 5 GiB of 4 GiB", vec![(Limit, 4 * G), (Used, 5 * G)]),
             ("memory limit exceeded: current 5 GiB, max 4 GiB", vec![(Limit, 4 * G), (Used, 5 * G)]),
