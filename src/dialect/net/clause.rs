@@ -609,15 +609,25 @@ fn too_large(clause: &[Word<'_>]) -> Option<(usize, usize)> {
 
 /// `terminating the worker: it used too much memory`.
 fn killed(clause: &[Word<'_>]) -> Option<(usize, usize)> {
-    const KILLS: &[&str] =
-        &["killed", "killing", "terminated", "terminating", "aborted", "aborting", "cancelled", "canceled"];
+    const KILLS: &[&str] = &[
+        "killed",
+        "killing",
+        "terminated",
+        "terminating",
+        "aborted",
+        "aborting",
+        "cancelled",
+        "canceled",
+        "cancelling",
+        "canceling",
+    ];
     const REASONS: &[&str] =
         &["much", "excessive", "exceeded", "exceeding", "exceeds", "limit", "over", "low", "pressure", "high"];
     // Refused for its own reasons, unless memory is said to be the reason.
     const TURNED_AWAY: &[&str] = &["refused", "rejected", "evicted"];
     let kill = clause.iter().position(|word| word.is(KILLS) || word.is(TURNED_AWAY))?;
     let strong = clause.get(kill)?.is(KILLS);
-    let memory = clause.iter().position(|word| word.is(&["memory", "mem", "rss", "ram"]))?;
+    let memory = clause.iter().position(|word| word.is(&["memory", "mem", "vmem", "rss", "ram", "vram"]))?;
     // `killed due to memory usage`: what it was killed for.
     let due = clause.get(memory.saturating_sub(3)..memory);
     let due = due.is_some_and(|words| words.iter().any(|word| word.is(&["due", "because", "for"]))).then_some(memory);
@@ -893,6 +903,7 @@ mod tests {
             "the mesh is larger than the available memory",
             "the problem requires more memory than is available",
             "worker evicted due to memory pressure",
+            "canceling query because of high vmem usage",
             "request rejected for memory",
             "request for 12 mb of memory denied",
             "process uses 1234567 bytes of memory, more than the limit of 1230000",

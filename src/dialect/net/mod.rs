@@ -668,7 +668,7 @@ fn standing(
         "no room",
         "no space",
         "not found",
-        "refused",
+        "refuse",
         "rejected",
         "unsuccessful",
         "depleted",

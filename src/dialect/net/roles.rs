@@ -430,20 +430,27 @@ fn places(line: &str, next: &str, at: Span, cut: bool, base: Base) -> Vec<Place>
         let gap = rest.len() - rest.trim_start_matches([' ', '\u{a0}', '\u{202f}']).len();
         let unit = match units::unit_in_front(&rest[gap..]) {
             // `12 k` and `3 m` set off by a blank are words.
-            Some((_, word)) if gap == 0 || word.chars().count() > 1 || word == "B" => {
+            // `2 MIOpen` is none either.
+            Some((_, word)) if gap == 0 || (word.chars().count() > 1 || word == "B") && parts(rest, gap, word) => {
                 Some((word, end + gap + word.len()))
             }
             _ => None,
         };
+        // `rate(requests_total[5m])`: minutes.
+        let minutes = before == Some('[') && unit.is_some_and(|(word, _)| word == "m");
+        if minutes {
+            continue;
+        }
         let labelled = unit_of_label(&line[..start]).filter(|_| unit.is_none() && !(cut && rest.trim().is_empty()));
         let unit = unit.or(labelled.map(|word| (word, end)));
         let unit = match unit {
             Some((word, to)) if labelled.is_some() => Some((word, to)),
             Some((word, to)) if !(cut && to >= line.len() && !word.ends_with(['B', 'b', 's', 'e'])) => Some((word, to)),
             Some(_) => continue,
-            None if rest.trim().is_empty() => {
-                units::unit_in_front(next.trim_start()).map(|(_, word)| (word, line.len()))
-            }
+            // `status: 2` and `MIOpen Error` on the next line: a name.
+            None if rest.trim().is_empty() => units::unit_in_front(next.trim_start())
+                .filter(|(_, word)| parts(next.trim_start(), 0, word))
+                .map(|(_, word)| (word, line.len())),
             None => unit_of_whole(rest, numeral, locale).map(|word| (word, end)),
         };
         if unit.is_none() && numbers_a_thing(line.get(..start).unwrap_or_default()) {
@@ -476,7 +483,9 @@ fn places(line: &str, next: &str, at: Span, cut: bool, base: Base) -> Vec<Place>
             None if number.starts_with("0x") && !sized(&line[..start], rest) => None,
             None => {
                 let continues = rest.trim().is_empty()
-                    && (cut || next.starts_with(|c: char| c.is_ascii_digit()) && !begins_with_stamp(next));
+                    && (cut
+                        || next.starts_with(|c: char| c.is_ascii_digit())
+                            && (!begins_with_stamp(next) || closes(next)));
                 let whole = numeral.whole().filter(|whole| *whole >= LEAST_BARE && !continues && numeral.decimals == 0);
                 whole.map(|bytes| units::Size { bytes, half_width: 0 })
             }
@@ -499,6 +508,17 @@ fn places(line: &str, next: &str, at: Span, cut: bool, base: Base) -> Vec<Place>
         found.push(Place { from: start, to, figure: size.at(at), bare: unit.is_none(), doubtful: false, slack });
     }
     found
+}
+
+/// True where a unit that stands at `at` is a word of its own.
+fn parts(text: &str, at: usize, unit: &str) -> bool {
+    let behind = text.get(at + unit.len()..).unwrap_or_default();
+    !behind.starts_with(|c: char| c.is_ascii_alphanumeric())
+}
+
+/// True for digits that something closes, `70]`: a stamp that has none before it, or the end of a number.
+fn closes(line: &str) -> bool {
+    line.trim_start_matches(|c: char| c.is_ascii_digit()).starts_with([']', '%', '|', '=', '#'])
 }
 
 /// True for a number that is the name of a process or of another thing: `pid=4124`, `rank: 1024`.
@@ -704,6 +724,8 @@ fn label_before(before: &str) -> Option<(Fact, bool, usize)> {
             && !lead.contains(',')
     };
     let fact = match fact {
+        // `the maximum heap size`
+        Fact::Capacity if ["max", "maximum"].iter().any(|word| last.ends_with(word)) => Fact::Limit,
         // `the largest block available`
         Fact::Free if largest() => Fact::LargestFreeChunk,
         Fact::Used if foreseen => Fact::Needed,
@@ -907,7 +929,7 @@ impl Told {
 /// allocation that was refused: there a lone figure is what was asked for.
 pub fn figures(line: &str, next: &str, at: Span, cut: bool, refused: Option<usize>, base: Base) -> Told {
     let places = places(line, next, at, cut, base);
-    let said = by_words(line, &places, refused);
+    let said = by_words(line, next, &places, refused);
     let mut told = Told::default();
     let mut meaning: Option<Base> = None;
     let lower = line.to_lowercase();
@@ -997,7 +1019,7 @@ enum Said {
 }
 
 /// What the words around each figure say of it.
-fn by_words(line: &str, places: &[Place], refused: Option<usize>) -> Vec<Said> {
+fn by_words(line: &str, next: &str, places: &[Place], refused: Option<usize>) -> Vec<Said> {
     let mut said: Vec<Said> = Vec::with_capacity(places.len());
     let mut order: Option<bool> = None;
     // `total/free memory: 8/3`: what the second of two figures is.
@@ -1026,7 +1048,9 @@ fn by_words(line: &str, places: &[Place], refused: Option<usize>) -> Vec<Said> {
             let own = label_before(second).map(|(fact, ..)| fact);
             own.filter(|own| pair.is_some_and(|(first, ..)| first != *own))
         });
-        let behind = label_after(first_chars(after, 48));
+        // `allocation: 12 bytes` and `available, 64 requested` on the next line: its label.
+        let wrapped = after.trim().is_empty() && i + 1 == places.len() && next.starts_with(|c: char| c.is_lowercase());
+        let behind = label_after(first_chars(if wrapped { next } else { after }, 48));
         // `a label, 4.8 GiB` behind another figure: the label is that one's, or nobody's.
         let before_comma = i > 0 && start > 0 && label_stands_apart(before);
         let ahead = ahead.filter(|_| !before_comma);
@@ -1079,7 +1103,7 @@ fn by_words(line: &str, places: &[Place], refused: Option<usize>) -> Vec<Said> {
             continue;
         }
         let mut by_label = |label: Behind| {
-            taken = place.to + label.end;
+            taken = if wrapped { line.len() } else { place.to + label.end };
             Some(label.fact)
         };
         let fact = match (ahead, behind) {
@@ -1099,6 +1123,8 @@ fn by_words(line: &str, places: &[Place], refused: Option<usize>) -> Vec<Said> {
                 by_label(label);
                 Some(Fact::Capacity)
             }
+            // `0:03:41  63G / 63G  ERROR`: of whatever it is that somebody prints in front of each line.
+            _ if of && before.trim() == "/" && !speaks_of_memory(line, places, i) => None,
             _ if of => Some(Fact::Capacity),
             (Some((fact, _, 0)), Some(_)) if labels_first => Some(fact),
             // `memory use 4.3 GiB exceeds …`: what exceeds is what is used.
@@ -1121,11 +1147,22 @@ fn by_words(line: &str, places: &[Place], refused: Option<usize>) -> Vec<Said> {
         let beside = behind.is_some_and(|label| label.fillers == 0 && Some(label.fact) == fact);
         // `failed to allocate: 5 GiB requested > 1 GiB free`: said twice of the first, and of no other.
         if let Some(label) = behind.filter(|_| beside) {
-            taken = taken.max(place.to + label.end);
+            taken = taken.max(if wrapped { line.len() } else { place.to + label.end });
         }
         said.push(classed(line, places, i, Around { before, after, refused, of, beside }, (ahead, fact), &said));
     }
     said
+}
+
+/// True where memory is named beside a pair of figures of which the second is at `i`: `GPU memory 7/8 GiB`.
+fn speaks_of_memory(line: &str, places: &[Place], i: usize) -> bool {
+    let first = i.checked_sub(1).and_then(|i| places.get(i)).map_or(0, |place| place.from);
+    let ahead = line.get(..first).map(|ahead| last_chars(ahead, 48));
+    let behind = places.get(i).and_then(|place| line.get(place.to..)).map(|behind| first_chars(behind, 24));
+    ahead.into_iter().chain(behind).any(|text| {
+        let lower = text.to_lowercase();
+        ["mem", "ram", "heap", "gpu", "pool", "arena", "使用", "内存", "显存"].iter().any(|word| lower.contains(word))
+    })
 }
 
 /// True for what ends in words for a lack and a colon: `not enough memory: `.
@@ -1356,6 +1393,9 @@ fn classed(
     let enough = suffices(before, after, place.bare);
     // An option's name holds labels of its own: `at least --limitSortRAM`.
     let option = before.trim_end().rsplit(' ').next().is_some_and(|word| word.starts_with("--"));
+    if option && !enough {
+        return Said::NoSize;
+    }
     let by_option = (enough && option).then_some(Fact::Needed);
     let fact = by_call
         .or(by_option)
@@ -1516,6 +1556,7 @@ mod tests {
                 vec![(Limit, 4 * G), (Fact::Needed, 5 * G)]
             }),
             ("GeForce GTX 1060 3GB with 4096MB @ 192 bits", vec![(Capacity, 4 * G)]),
+            ("current maximum heap size is 4294967296 bytes", vec![(Limit, 4 * G)]),
             ("of those, 5368709120 bytes are in       14 free chunks", vec![(Free, 5 * G)]),
             ("memory limit exceeded: 5 GiB", vec![]),
             ("memory limit exceeded: 5 GiB of 4 GiB", vec![(Limit, 4 * G), (Used, 5 * G)]),
@@ -1534,6 +1575,21 @@ mod tests {
         ] {
             assert_eq!(read(line), facts, "{line}");
         }
+    }
+
+    #[test]
+    fn a_figure_at_a_lines_end_is_read_with_the_next_line() {
+        let told = |line: &str, next: &str| -> Vec<(Fact, u64)> {
+            let told = figures(line, next, Span::line(1), false, Some(0), Base::Binary).figures;
+            told.into_iter().map(|(fact, figure)| (fact, figure.bytes)).collect()
+        };
+        assert_eq!(
+            told("heap exhausted during allocation: 1073741824 bytes", "available, 3 requested"),
+            [(Fact::Free, G)]
+        );
+        assert_eq!(told("memory not enough: required size[8598", "119770]."), []);
+        assert_eq!(told("failed to allocate 12 G", "iB of memory"), []);
+        assert_eq!(told("failed to allocate 12", "MIOpen error"), []);
     }
 
     #[test]
@@ -1598,6 +1654,10 @@ mod tests {
             "cannot allocate 40000 character matrix",
             "cannot allocate memory for 120000 rows of 4096 bytes",
             "out of memory: block 1024 of 4096",
+            "rate(requests_total[5m]) needs more memory",
+            "status: 2 MIOpen Error: out of memory",
+            "--limitSortRAM 8589934592",
+            "0:03:52.411   6 GiB / 8 GiB   ERROR   General  out of memory",
         ] {
             assert_eq!(read(line), vec![], "{line}");
         }

@@ -325,6 +325,8 @@ pub const TRIGGERS: &[&str] = &[
     "(?i)VRAM overflow",
     "(?i)memory pressure",
     "(?i)due to memory",
+    "(?i)because of high",
+    "(?i)due to high",
     "(?i)memory required",
     "(?i)memory needed",
     "(?i)operator new",
