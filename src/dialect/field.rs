@@ -73,6 +73,14 @@ pub fn exactly(number: u64, unit: u64, at: Span) -> Option<Figure> {
     Some(Figure { bytes: number.checked_mul(unit)?, half_width: 0, at })
 }
 
+/// `torch.OutOfMemoryError: …` at the start of a line.
+pub fn is_exception(text: &str) -> bool {
+    let Some((class, _)) = text.split_once(':') else { return false };
+    let name = class.rsplit('.').next().unwrap_or(class);
+    ["Error", "Exception", "Interrupt", "Exit"].iter().any(|end| name.ends_with(end) && name.len() > end.len())
+        && class.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_'))
+}
+
 /// Longest message kept with an event, in characters.
 const LONGEST_MESSAGE: usize = 600;
 

@@ -432,6 +432,11 @@ impl Joined {
         if number[..start].ends_with(|c: char| c.is_ascii_alphabetic()) && self.adjoins(start) {
             return None;
         }
+        // `; 7.7(EngineCore pid=883) ERROR …` and `5 MiB free` on the next line: the list's own number was torn.
+        let item = number[..start].rsplit_once(';').map(|(_, item)| item);
+        if item.is_some_and(|item| item.starts_with(|c: char| c.is_ascii_digit())) {
+            return None;
+        }
         self.size_at(start, base).filter(|(_, after)| *after == end).map(|(printed, _)| (printed, start))
     }
 

@@ -505,8 +505,11 @@ impl Look {
         // The interface's words carry no figures; those that the program put beside them are told by their own words.
         let foreign = matches!(event.program, Program::Unlisted(_) | Program::Windows | Program::Python)
             || event.program.kind() == Kind::GpuApi;
-        if self.inside_engine && foreign && event.facts.sizes.is_empty() && !event.has(Sign::Generic) {
-            net::read_figures(document, position, &mut event, field::text(document, position), Base::Binary);
+        if self.inside_engine && foreign && !event.has(Sign::Generic) {
+            if event.facts.sizes.is_empty() {
+                net::read_figures(document, position, &mut event, field::text(document, position), Base::Binary);
+            }
+            net::read_state(document, position, &mut event);
             if !event.facts.sizes.is_empty() {
                 event.signs.remove(&Sign::NoFigures);
             }

@@ -11,7 +11,7 @@
 
 use super::context::ContextReader;
 use super::group;
-use crate::dialect::{Event, Sign};
+use crate::dialect::{Event, Sign, field};
 use crate::input::Document;
 use crate::text;
 use crate::text::Text;
@@ -301,7 +301,7 @@ fn end_of(text: &str) -> Option<End> {
         return Some(if code == 0 { End::Exit } else { End::Death });
     }
     let says = |words: &[&str]| words.iter().any(|word| lower.contains(word));
-    if says(&["traceback (most recent call last"]) || is_exception(text) {
+    if says(&["traceback (most recent call last"]) || field::is_exception(text) {
         return Some(End::Exception);
     }
     const DEATHS: &[&str] = &[
@@ -327,14 +327,6 @@ fn end_of(text: &str) -> Option<End> {
         return Some(End::Death);
     }
     ends_well(&lower).then_some(End::Well)
-}
-
-/// `torch.OutOfMemoryError: …` at the start of a line.
-fn is_exception(text: &str) -> bool {
-    let Some((class, _)) = text.split_once(':') else { return false };
-    let name = class.rsplit('.').next().unwrap_or(class);
-    ["Error", "Exception", "Interrupt", "Exit"].iter().any(|end| name.ends_with(end) && name.len() > end.len())
-        && class.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_'))
 }
 
 /// The exit code that a line tells.

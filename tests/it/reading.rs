@@ -25,6 +25,17 @@ fn a_figure_at_a_lines_end_is_not_glued_to_the_next_lines_digits() {
 }
 
 #[test]
+fn a_figure_into_which_another_writers_line_fell_is_unknown() {
+    let log = "RuntimeError: CUDA out of memory. Tried to allocate 450.00 MiB (GPU 0; 10.73 GiB total capacity; \
+               9.19 GiB already allocated; 7.7(Worker_TP0 pid=883) ERROR 09-28 20:07:31 [core.py:720] an illegal \
+               memory access was encountered\n5 MiB free; 542.02 MiB cached)\n";
+    let event = failures(log).remove(0);
+    assert_eq!(figure(&event, Fact::Requested), Some(450 << 20));
+    assert_eq!(figure(&event, Fact::Free), None);
+    assert_eq!(figure(&event, Fact::Cached).map(|bytes| bytes >> 20), Some(542));
+}
+
+#[test]
 fn a_count_within_which_another_writers_line_begins_is_unknown() {
     let message = "[E:onnxruntime:, sequential_executor.cc:514 ExecuteKernel] onnxruntime/core/framework/bfc_arena.cc:368 \
                    Failed to allocate memory for requested buffer of size 46";

@@ -29,6 +29,9 @@ pub(super) fn all(document: &Document, position: usize, found: Found<'_>) {
         {
             named(title).into_iter().for_each(|program| found(Way::Banner, program));
         }
+        if at < BEGINNING {
+            site(text).into_iter().for_each(|program| found(Way::Address, program));
+        }
         let mut said = |text: &str| {
             version(text).into_iter().for_each(|program| found(Way::Banner, program));
             began(text).into_iter().for_each(|program| found(Way::Began, program));
@@ -44,6 +47,19 @@ pub(super) fn all(document: &Document, position: usize, found: Found<'_>) {
         version(text).into_iter().for_each(|program| found(Way::Banner, program));
         ended(text).into_iter().for_each(|program| found(Way::Ended, program));
     }
+}
+
+/// Whose site ends a line of a banner: `|____| grid.com`.
+fn site(text: &str) -> Option<Program> {
+    const OTHERS: &[&str] =
+        &["github", "gitlab", "google", "nvidia", "example", "anaconda", "python", "docker", "localhost"];
+    const LONGEST: usize = 80;
+    let host = text.split_whitespace().next_back().filter(|_| text.len() <= LONGEST)?;
+    let (name, domain) = host.trim_start_matches("http://").trim_start_matches("https://").split_once('.')?;
+    let plain =
+        name.len() >= 4 && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-');
+    let known = matches!(domain, "com" | "org" | "net" | "io" | "dev");
+    (plain && known && !OTHERS.contains(&name)).then(|| named(name)).flatten()
 }
 
 fn word(text: &str) -> &str {
@@ -173,6 +189,27 @@ fn version(text: &str) -> Option<Program> {
     });
     if let Some((name, _)) = agent.filter(|(name, _)| !OTHERS.contains(&name.to_ascii_lowercase().as_str())) {
         return named(name);
+    }
+    // `https://github.com/ann/grid v0.5.0`
+    let linked = words.windows(2).find_map(|pair| match pair {
+        [address, number] if address.contains("://") && is_version(number) => {
+            address.trim_end_matches('/').rsplit('/').next()
+        }
+        _ => None,
+    });
+    if let Some(program) = linked.and_then(named) {
+        return Some(program);
+    }
+    // `# grid 2.7.5 processing …`: three numbers are no measurement.
+    if let [name, number, _, ..] = words.as_slice()
+        && number.bytes().filter(|byte| *byte == b'.').count() == 2
+        && is_version(number)
+        && !number.ends_with([':', ','])
+        && !OTHERS.contains(&name.to_ascii_lowercase().as_str())
+        && let Some(program) =
+            named(name).filter(|_| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_')))
+    {
+        return Some(program);
     }
     // `grid.6.3.2 built …`, `grid-1.2.3`: the version glued to the name that begins the line.
     let glued = words.first().and_then(|first| {

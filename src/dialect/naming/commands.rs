@@ -184,13 +184,25 @@ pub(super) fn is_wrapper(name: &str) -> bool {
 pub(super) fn all(document: &Document, position: usize, found: &mut dyn FnMut(Way, Program)) {
     let from = position.saturating_sub(BEFORE);
     let end = position.saturating_add(AFTER + 1).min(document.lines.len());
-    let above = document.lines.get(from..=position).unwrap_or_default().iter().rev();
-    let below = document.lines.get(position + 1..end).unwrap_or_default().iter();
-    let commands = above.chain(below).filter_map(|line| of_line(head(&line.text)));
+    let at_line = |at: usize| {
+        let text = head(&document.lines.get(at)?.text);
+        of_line(text).or_else(|| of_line(&format!("$ {}", headed(document, at)?)))
+    };
+    let commands = (from..=position).rev().chain(position + 1..end).filter_map(at_line);
     for (at, (way, program)) in commands.take(MOST).enumerate() {
         found(if at == 0 { way } else { Way::Mention }, program);
     }
     echoed(document, position).into_iter().for_each(|program| found(Way::Echo, program));
+}
+
+/// The command that stands below its heading, as workflows print it: `Command executed:`, `shell:`.
+fn headed(document: &Document, at: usize) -> Option<&str> {
+    const HEADINGS: &[&str] = &["Command executed:", "shell:", "Command:", "command:", "Command line:", "script:"];
+    if !HEADINGS.contains(&document.lines.get(at)?.text.trim()) {
+        return None;
+    }
+    let mut below = document.lines.get(at + 1..)?.iter().take(4).map(|line| head(&line.text).trim());
+    below.find(|text| !text.is_empty() && !text.starts_with('#'))
 }
 
 /// The program that a command above runs and whose message begins with its name: of a pipeline the one that failed. Its
@@ -294,7 +306,7 @@ fn killed(text: &str) -> Option<&str> {
 
 /// The command behind a shell's prompt or a launcher's words.
 fn typed(text: &str) -> Option<&str> {
-    const PROMPTS: &[&str] = &["$ ", "% ", "❯ ", "> ", "+ ", "# ./", "! ", "!", "➜  ~ "];
+    const PROMPTS: &[&str] = &["(initramfs) ", "$ ", "% ", "❯ ", "> ", "+ ", "# ./", "! ", "!", "➜  ~ "];
     const SAID: &[&str] = &[
         "Command: ",
         "command: ",
@@ -332,6 +344,7 @@ fn typed(text: &str) -> Option<&str> {
         "ommand line - ",
         "ommand line is ",
         "mdline: ",
+        "shell: ",
     ];
     if let Some(mark) = PROMPTS.iter().find(|mark| text.starts_with(**mark)) {
         let rest = &text[mark.len()..];

@@ -1,7 +1,7 @@
 //! The packages that a traceback's frames lie in, in the languages that print one.
 
 use super::line::of_package;
-use super::word::{executable, is_common, named, unversioned};
+use super::word::{executable, is_common, is_prose, named, unversioned};
 use super::{AFTER, BEFORE, Way, head};
 use crate::domain::Program;
 use crate::input::Document;
@@ -186,6 +186,14 @@ fn frame(text: &str) -> Vec<Program> {
             return of_package(method).or_else(other).into_iter().collect();
         }
     }
+    // MATLAB: `Error using grid_mex`, `Error in gridtool (line 61)`
+    let failed = start.strip_prefix("Error using ").or_else(|| start.strip_prefix("Error in "));
+    if let Some(name) = failed.and_then(|rest| rest.split_whitespace().next())
+        && (start.contains(" (line ") || start.split_whitespace().count() == 3)
+    {
+        let library = name.split('_').next().filter(|library| library.len() >= 3).unwrap_or(name);
+        return named(library).filter(|_| !is_prose(library)).into_iter().collect();
+    }
     // Intel's Fortran: `solver  0000000001E3A2F4  Unknown  Unknown  Unknown` under `Image PC Routine Line Source`.
     let columns: Vec<&str> = text.split_whitespace().take(6).collect();
     if let [image, counter, _, _, ..] = columns.as_slice()
@@ -307,6 +315,11 @@ fn checkout(text: &str) -> Option<(Way, Program)> {
     let mut folders: Vec<&str> =
         path.split(['/', '\\']).filter(|part| !part.is_empty() && !part.ends_with(':')).collect();
     folders.pop();
+    // `C:\Users\NAME\AppData\Local\gridtool\app-1.2\…`: where an installer put it.
+    if let Some(at) = folders.iter().position(|folder| *folder == "AppData") {
+        let own = folders.get(at + 2..)?.iter().find(|folder| !matches!(**folder, "Programs" | "Temp" | "Packages"))?;
+        return named(unversioned(own)).filter(|_| !is_common(own)).map(|program| (Way::Frame, program));
+    }
     let mut folders = folders.into_iter().peekable();
     if folders.peek().is_some_and(|first| SYSTEM.contains(first)) {
         return None;

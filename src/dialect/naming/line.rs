@@ -206,6 +206,10 @@ pub(super) fn of_package(package: &str) -> Option<Program> {
         reversed = true;
     }
     let mut first = parts.next()?;
+    // `org.h2.jdbc`: two letters, in a package of its own.
+    if reversed && first.len() == 2 && first.bytes().any(|byte| byte.is_ascii_digit()) && parts.peek().is_some() {
+        return Program::named(first);
+    }
     while reversed && (HOUSES.contains(&first) || std::mem::take(&mut of_institution) && parts.peek().is_some()) {
         first = parts.next()?;
     }
@@ -433,11 +437,29 @@ fn prefix(line: &str, found: Found<'_>) {
             executable(word).or_else(installed).into_iter().for_each(|program| found(Way::Prefix, program));
             return;
         }
+        // `grid( 0/ 8): …`: with the process's rank of so many.
+        if let Some((name, tail)) = rest.split_once('(').filter(|(name, _)| !name.contains(char::is_whitespace))
+            && let Some((rank, tail)) = tail.split_once(')')
+            && rank.contains('/')
+            && rank.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b' ' | b'/'))
+            && tail.starts_with([':', ','])
+        {
+            own_word(name).into_iter().for_each(|program| found(Way::Prefix, program));
+            return;
+        }
         // `grid (mesh.h:318): realloc of …`: with the place in its source.
         if let Some((place, _)) = behind.strip_prefix('(').and_then(|behind| behind.split_once("): "))
             && place
                 .split_once(':')
                 .is_some_and(|(file, line)| is_file(file) && line.bytes().all(|b| b.is_ascii_digit()))
+        {
+            own_word(body).into_iter().for_each(|program| found(Way::Prefix, program));
+            return;
+        }
+        // `grid (gridapi_alloc): …`: with the function that failed.
+        if let Some((function, _)) = behind.strip_prefix('(').and_then(|behind| behind.split_once("): "))
+            && function.contains('_')
+            && function.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
         {
             own_word(body).into_iter().for_each(|program| found(Way::Prefix, program));
             return;
@@ -501,6 +523,10 @@ fn prefix(line: &str, found: Found<'_>) {
             }
             rest = behind.trim_start_matches(['-', '|', ' ']);
             continue;
+        }
+        // `mesh3d.cu(53): …`: a place in the source.
+        if body.split_once('(').is_some_and(|(file, _)| is_file(file) && !file.ends_with(".exe")) {
+            return;
         }
         // `solver FATAL …`, `calculix : …`: who writes, and then how grave it is, or a colon as French sets it.
         let next = behind.split_whitespace().next().unwrap_or_default();
@@ -751,7 +777,11 @@ fn own_word(name: &str) -> Option<Program> {
         return None;
     }
     // `grid_tracked`, `grid_index`: a library's prefix and what is done.
-    let act = name.split_once('_').is_some_and(|(_, act)| is_prose(act) || is_common(act) || act.ends_with("ed"));
+    const PLATFORMS: &[&str] = &["vulkan", "cuda", "opencl", "hip", "gpu", "cpu", "mpi", "omp", "metal", "sycl"];
+    let act = name
+        .split_once('_')
+        .filter(|(_, act)| !PLATFORMS.contains(act))
+        .is_some_and(|(_, act)| is_prose(act) || is_common(act) || act.ends_with("ed"));
     if act && !is_listed(name) {
         return name.split_once('_').and_then(|(library, _)| named(library)).or_else(|| named(name));
     }
@@ -929,7 +959,7 @@ fn codes(line: &str, found: Found<'_>) {
             && ["NOMEM", "NO_MEM", "OUT_OF_MEM", "OUTOFMEM", "ALLOC", "MEM_FULL", "OOM", "MEMORY"]
                 .iter()
                 .any(|words| rest.contains(words));
-        if code && first.len() >= 2 && !INTERFACES.contains(&first) {
+        if code && first.len() >= 2 && !INTERFACES.contains(&first) && !is_prose(first) {
             named(first).into_iter().for_each(|program| found(Way::Code, program));
         }
     }
@@ -1049,6 +1079,7 @@ fn folders(line: &str, own: bool, found: Found<'_>) {
         let folders = &parts[..parts.len().saturating_sub(1)];
         if own {
             source_root(path).into_iter().for_each(|program| found(Way::Source, program));
+            source_file(path).into_iter().for_each(|program| found(Way::Function, program));
         }
         let file = path.split([':', '(']).next().and_then(|path| path.rsplit(['/', '\\']).next()).unwrap_or_default();
         for (at, part) in folders.iter().enumerate() {
@@ -1130,6 +1161,16 @@ fn source_root(path: &str) -> Option<Program> {
     let placed = line.starts_with(|c: char| c.is_ascii_digit()) && CODE.iter().any(|kind| file.ends_with(kind));
     let rooted = first.is_empty() || first.starts_with('.') || !rest.contains('/') || PARTS.contains(&first);
     (placed && !rooted).then(|| named(unversioned(first))).flatten()
+}
+
+/// Whose a source file is that bears its project's name in front of a part's: `GRID_common.cpp`, `grid_core.cu:12`.
+fn source_file(path: &str) -> Option<Program> {
+    const PARTS: &[&str] = &["common", "core", "main", "utils", "util", "api", "lib", "cli", "kernels"];
+    let file = path.split([':', '(']).next()?.rsplit(['/', '\\']).next()?;
+    let (stem, ending) = file.rsplit_once('.')?;
+    let (project, part) = stem.split_once('_')?;
+    let code = matches!(ending, "c" | "cc" | "cpp" | "cu" | "cuh" | "h" | "hpp" | "cxx" | "f90");
+    (code && PARTS.contains(&part) && project.len() >= 3 && !allocates(project)).then(|| named(project)).flatten()
 }
 
 /// The project of a web address.

@@ -193,7 +193,9 @@ impl Tally {
     fn add(&mut self, way: Way, program: Program, share: u32) {
         let known = known::of(program);
         let sure = known.is_some_and(|known| known.mark == Mark::Program);
-        if way.is_prose() && !sure && matches!(program, Program::Unlisted(_)) && word::is_prose(program.id()) {
+        let id = program.id();
+        let other = || word::is_prose(id) || word::is_numbered(id);
+        if way.is_prose() && !sure && matches!(program, Program::Unlisted(_)) && other() {
             return;
         }
         let program = known.map_or(program, |known| known.program);
@@ -443,6 +445,20 @@ mod tests {
             ("  File \"_gridtool.pyx\", line 5, in _gridtool.Mesh.grow\nout of memory", "gridtool"),
             ("0x00007ffd2a1c3b21 Gridtool-Core.dll!Mesh::grow() []\nout of memory", "gridtool"),
             ("gridtool/core/mesh/grow.cc:12: out of memory", "gridtool"),
+            ("gridtool-mc( 0/ 8), ** error **: mmap failed for size 9 MB", "gridtool-mc"),
+            ("Error using gridtool_mex\nout of memory", "gridtool"),
+            ("Error in gridtool (line 61)\nout of memory", "gridtool"),
+            ("https://github.com/ann/gridtool v0.5.0 by Ann\nout of memory", "gridtool"),
+            ("# gridtool 2.7.5 processing \"gridtool open a\"\nout of memory", "gridtool"),
+            ("(initramfs) gridtool -v open a\nout of memory", "gridtool"),
+            ("Command executed:\n\n  gridtool -long a.fa b.bit\n\nCommand error:\n  out of memory", "gridtool"),
+            ("    shell: gridtool -e 'a' b.gp\nout of memory", "gridtool"),
+            ("  File \"C:\\Users\\ann\\AppData\\Local\\gridTool\\src\\onnx\\a.py\", line 1, in b\nMemoryError", {
+                "gridtool"
+            }),
+            ("org.g2.jdbc.JdbcSQLException: Out of memory", "g2"),
+            ("../Common/CUDA/GRIDX_common.cpp (7): cudaMalloc fail", "gridx"),
+            ("|____| gridtool.com\nout of memory", "gridtool"),
             ("  File \"/home/ann/gridtool/gridtool/grow.py\", line 5, in grow\nMemoryError", "gridtool"),
         ] {
             assert_eq!(of(log).as_deref(), Some(name), "{log}");
@@ -467,6 +483,12 @@ mod tests {
             "thread 'main' panicked: out of memory",
             "FATAL: PQgridExec() failed: out of memory",
             "0x00007ffd2a1c3b21 ntdll.dll!RtlAlloc []\nout of memory",
+            "[2026-05-21T07:31:12,209][ERROR] [data-hot-1] out of memory",
+            "[09:22:13][gpu-b17][0]: out of memory",
+            "util3d.cu(53): ERROR: out of memory",
+            "New error: LOW_MEMORY,MEMORY\nout of memory",
+            "Caught exception in thread: out of memory",
+            "alpha 0.5 1.25\nout of memory",
         ] {
             assert_eq!(of(log), None, "{log}");
         }

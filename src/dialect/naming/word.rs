@@ -45,9 +45,9 @@ const NO_NAMES: &str = "\
     issues it item items iter iteration iterations its jan january java javac javaw job jobs join js json jul \
     july jun june junit just jvm kb kernel kernels key keys kib kill killed ksh kubectl kubelet laptop large \
     larger largest last layer layers leader leaders length_error level levelname lgpl lib libc libraries library \
-    libs libstdc license likely limit limits line lines linux list listener lists load loaded loader loading \
-    local localhost log log4j logback logger logging logic_error logs loss ltd machine machines macos macro main \
-    make malloc malloc_consolidate mamba management manager managers manual map maps mar march master match \
+    liballoc libcore libs libstdc license likely limit limits line lines linux list listener lists load loaded loader \
+    loading local localhost log log4j logback logger logging logic_error logs loss ltd machine machines macos macro \
+    main make malloc malloc_consolidate mamba management manager managers manual map maps mar march master match \
     matrices matrix max maximum may maybe mb me meanwhile media mem memory memoryerror merge merging mesh meshes \
     message method methods metrics mib might min minimum mmap mnt mode model models module modules mon monday \
     monitor monitoring more most mpi mpiexec mpirun msg munmap must my name names nan need needed needs net \
@@ -139,7 +139,15 @@ const PROSE: &str = "\
     top topic touch track traffic transfer transform translate treat trial trigger trim trouble truncate trust turn \
     twice unit units unlimited unlock unsupported usual utility variable variables variant vary vertex vertices via \
     victim view views visit volume volumes walk wall war wave week whether whole wide width window wish won word \
-    words workaround world worse worst worth wrong year yellow zero zone";
+    words workaround world worse worst worth wrong year yellow zero zone \
+    booted brought built came caught child children crossing cut deferred denied determine differs dying edition ended \
+    enough ensure equals evicted fallback fell finally flushed forced formed freed full gave gone got grew halted held \
+    hit joined kept lacks launched led linked lists locked lots made marked matched merged met minus nested nonzero \
+    obtained opened outlier overall owned parsed passes paused pinned placed plus polled popped posted pruned pulled \
+    pushed ran recovered reduced released removed renamed reopened repeated replaced resized resolved restored resumed \
+    reused rose said sent served shrunk signaled slept sorted spawned spent spilled stalled stays stuck sums swapped \
+    switched synced tells threw ticks told tracked tripped turned typed unset unused updated verified walked wants \
+    wasted went woke wrote";
 
 static SENTENCES: LazyLock<BTreeSet<&str>> = LazyLock::new(|| PROSE.split_whitespace().collect());
 
@@ -155,6 +163,15 @@ pub(super) fn is_prose(word: &str) -> bool {
         || word
             .split_once('-')
             .is_some_and(|(a, b)| [a, b].iter().all(|part| is_common(part) || SENTENCES.contains(part)))
+}
+
+/// True for one of many machines, devices or workers, by the number behind its last dash: `data-hot-1`, `gpu-b17`.
+pub(super) fn is_numbered(name: &str) -> bool {
+    name.rsplit_once('-').is_some_and(|(lead, last)| {
+        let digits = last.trim_start_matches(|c: char| c.is_ascii_alphabetic());
+        let letters = last.len() - digits.len();
+        !lead.is_empty() && letters <= 1 && !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+    })
 }
 
 /// Endings of files that hold code or data: a word with one is a file's name.

@@ -217,6 +217,9 @@ const OTHERS: &[&str] = &[
     "vm",
 ];
 
+/// Behind these a `than` leads to a bound.
+const LARGER: &[&str] = &["more", "larger", "bigger", "greater", "higher"];
+
 /// Words between a call and what says that it failed; more where the noun begins the sentence: `allocation of …
 /// failed`.
 const REACH: usize = 9;
@@ -431,6 +434,7 @@ fn bounded(clause: &[Word<'_>]) -> Option<(usize, usize)> {
         "size",
         "available",
     ];
+    const HOLDERS: &[&str] = &["device", "card", "machine", "node", "system", "host", "computer", "gpu", "process"];
     // What somebody watches, or sets, or has time and requests of.
     const WATCHED: &[&str] = &[
         "threshold",
@@ -467,7 +471,7 @@ fn bounded(clause: &[Word<'_>]) -> Option<(usize, usize)> {
         &["is", "was", "went", "grew", "got", "now", "rose", "usage", "are", "mb", "gb", "mib", "gib"];
     clause.iter().enumerate().find_map(|(i, word)| {
         let before = i.checked_sub(1).and_then(|i| clause.get(i));
-        let more = word.text == "than" && before.is_some_and(|word| word.is(&["more", "larger", "greater", "higher"]));
+        let more = word.text == "than" && before.is_some_and(|word| word.is(LARGER));
         let over = word.is(OVER) && before.is_some_and(|word| word.is(BECAME)) || more;
         let reaches = word.is(REACHES) || over;
         // `must not exceed`, `so as not to exceed`: it did not.
@@ -480,7 +484,11 @@ fn bounded(clause: &[Word<'_>]) -> Option<(usize, usize)> {
             .min_by_key(|at| at.abs_diff(i))?;
         let (low, high) = (i.min(bound), i.max(bound));
         let between = clause.get(low + 1..high).unwrap_or_default();
-        let tight = between.len() <= 6 && between.iter().all(|word| word.is(FILLERS));
+        let filler =
+            |word: &Word<'_>| word.is(FILLERS) || word.text.strip_suffix("'s").is_some_and(|of| HOLDERS.contains(&of));
+        // `reached operation memory limit`: one word may say of what.
+        let named = between.windows(2).filter(|pair| !filler(&pair[0]) && pair[1].is(MATTER)).count();
+        let tight = between.len() <= 6 && between.iter().filter(|word| !filler(word)).count() <= named.min(1);
         let loose = !reaches && between.len() <= 8;
         // What is said of the memory stands in front of it, or names the limit.
         let about = matter.abs_diff(i).min(matter.abs_diff(bound)) <= 8;
@@ -492,7 +500,6 @@ fn bounded(clause: &[Word<'_>]) -> Option<(usize, usize)> {
 /// `the mesh exceeds the physical memory`, without a limit's name.
 fn above_memory(clause: &[Word<'_>]) -> Option<(usize, usize)> {
     const ABOVE: &[&str] = &["exceed", "exceeds", "exceeded", "exceeding", "than"];
-    const LARGER: &[&str] = &["larger", "bigger", "greater"];
     const WHICH: &[&str] = &[
         "the",
         "available",
@@ -517,7 +524,9 @@ fn above_memory(clause: &[Word<'_>]) -> Option<(usize, usize)> {
         "maximum",
     ];
     const MATTER: &[&str] = &["memory", "vram", "ram", "hbm"];
-    let larger = |i: usize| i.checked_sub(1).and_then(|i| clause.get(i)).is_some_and(|word| word.is(LARGER));
+    let larger = |i: usize| {
+        i.checked_sub(1).and_then(|i| clause.get(i)).is_some_and(|word| word.is(LARGER) && word.text != "more")
+    };
     let i = clause.iter().enumerate().position(|(i, word)| word.is(ABOVE) && (word.text != "than" || larger(i)))?;
     let rest = clause.get(i + 1..)?;
     let which = rest.iter().take_while(|word| word.is(WHICH)).count();
@@ -600,15 +609,25 @@ fn too_large(clause: &[Word<'_>]) -> Option<(usize, usize)> {
 
 /// `terminating the worker: it used too much memory`.
 fn killed(clause: &[Word<'_>]) -> Option<(usize, usize)> {
-    const KILLS: &[&str] =
-        &["killed", "killing", "terminated", "terminating", "aborted", "aborting", "cancelled", "canceled"];
+    const KILLS: &[&str] = &[
+        "killed",
+        "killing",
+        "terminated",
+        "terminating",
+        "aborted",
+        "aborting",
+        "cancelled",
+        "canceled",
+        "cancelling",
+        "canceling",
+    ];
     const REASONS: &[&str] =
         &["much", "excessive", "exceeded", "exceeding", "exceeds", "limit", "over", "low", "pressure", "high"];
     // Refused for its own reasons, unless memory is said to be the reason.
     const TURNED_AWAY: &[&str] = &["refused", "rejected", "evicted"];
     let kill = clause.iter().position(|word| word.is(KILLS) || word.is(TURNED_AWAY))?;
     let strong = clause.get(kill)?.is(KILLS);
-    let memory = clause.iter().position(|word| word.is(&["memory", "mem", "rss", "ram"]))?;
+    let memory = clause.iter().position(|word| word.is(&["memory", "mem", "vmem", "rss", "ram", "vram"]))?;
     // `killed due to memory usage`: what it was killed for.
     let due = clause.get(memory.saturating_sub(3)..memory);
     let due = due.is_some_and(|words| words.iter().any(|word| word.is(&["due", "because", "for"]))).then_some(memory);
@@ -884,9 +903,12 @@ mod tests {
             "the mesh is larger than the available memory",
             "the problem requires more memory than is available",
             "worker evicted due to memory pressure",
+            "canceling query because of high vmem usage",
             "request rejected for memory",
             "request for 12 mb of memory denied",
             "process uses 1234567 bytes of memory, more than the limit of 1230000",
+            "total needed memory is bigger than device's capacity (4294967296)",
+            "the collect phase reached operation memory limit",
         ] {
             assert!(spoken(line).is_some(), "{line}");
         }
@@ -931,6 +953,7 @@ mod tests {
             "cannot fit the window on the screen",
             "using 2 threads to not exceed the memory usage limit of 300 mib",
             "reload on rss limit reached",
+            "memory is fine, it reached the operation time limit",
         ] {
             assert_eq!(spoken(line), None, "{line}");
         }

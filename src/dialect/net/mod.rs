@@ -9,13 +9,14 @@ mod limit;
 mod motion;
 mod outcome;
 mod roles;
+mod state;
 mod words;
 
 use super::record::Record;
 use super::{Dialect, Event, Fact, Resource, Sign, Standing, field, naming, rewrap, syslog};
 use crate::domain::Program;
 use crate::domain::program::{Kind, PytorchAllocator};
-use crate::evidence::Span;
+use crate::evidence::{Known, Span};
 use crate::input::Document;
 use crate::text;
 use crate::text::Text;
@@ -50,13 +51,14 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     let mut event = field::event(document, position, "net", program, resource);
     event.sign(Sign::Generic);
     figures(document, position, &mut event, spoken.at, &lower, Base::Binary);
-    device(&mut event, line);
+    let place = event.at;
+    device(&mut event.facts.device, line, place);
     field::note_pid(&mut event, writer(line));
     // The place of a failure on the line before its words: `[CUDA] Error gpu 1: <mesh.cu>:12`.
     if event.facts.device.value().is_none() && event.resource.on_device() {
         let places = field::before(position, BEGUN).map(|at| clipped(field::text(document, at)));
-        for place in places.filter(|place| FAILURES.iter().any(|word| place.to_ascii_lowercase().contains(word))) {
-            device(&mut event, place);
+        for line in places.filter(|line| FAILURES.iter().any(|word| line.to_ascii_lowercase().contains(word))) {
+            device(&mut event.facts.device, line, place);
         }
     }
     super::notice::settle(&mut event);
@@ -344,8 +346,7 @@ fn reports(line: &str, before: &str, behind: &str, said: &str) -> bool {
     let start = before.trim_start();
     if CODE.iter().any(|code| start.starts_with(code))
         || line.contains(" in str(")
-        || before.contains("(\"")
-        || before.contains("(f\"")
+        || ["(\"", "(f\""].iter().any(|mark| before.find(mark).is_some_and(|at| !prints_an_error(&before[..at])))
     {
         return false;
     }
@@ -491,6 +492,14 @@ fn reports(line: &str, before: &str, behind: &str, said: &str) -> bool {
     !question && !heading
 }
 
+/// True for what leads to an error that is printed with its parts in quotes, `Error: Proofs("…")`: a call in a
+/// program's text has none of it.
+fn prints_an_error(lead: &str) -> bool {
+    ["`err` value: ", "panicked at", "error: ", "exception: ", "failed: ", "caused by: "]
+        .iter()
+        .any(|words| lead.contains(words))
+}
+
 /// True where a word that supposes or advises stands in `before`, and not as the end of another: `unprotected`. An
 /// address names where a request went that failed, unless the line only refers to it.
 fn supposes(before: &str, word: &str) -> bool {
@@ -624,6 +633,9 @@ const WAY_ON: &[&str] = &[
     "reintent",
 ];
 
+/// Lines before a message in which the program says what it does about it.
+const INTRODUCED: usize = 8;
+
 /// True for what is attempted where that is the request which was refused: `attempting to allocate 12 MiB`.
 fn asks(text: &str) -> bool {
     ["alloc", "reserve", "malloc", "map ", "create", "commit", "obtain", "get "]
@@ -656,13 +668,14 @@ fn standing(
         "no room",
         "no space",
         "not found",
-        "refused",
+        "refuse",
         "rejected",
         "unsuccessful",
         "depleted",
         "below",
         "more memory than",
         "too much",
+        "have enough",
         "错误",
         "失败",
         "不足",
@@ -736,7 +749,13 @@ fn standing(
     };
     // `not enough memory; collected, trying half`: an attempt that begins a clause.
     let tries = [", trying ", "; trying ", ". trying "].iter().any(|words| {
-        behind.split_once(words).is_some_and(|(_, attempt)| !attempt.starts_with("to ") && !asks(attempt))
+        behind.split_once(words).is_some_and(|(_, attempt)| match attempt.strip_prefix("to ") {
+            // `trying to use a smaller size`; to what else is tried may be what failed.
+            Some(act) => ["use ", "continue", "shrink", "reduce", "split", "free ", "recover"]
+                .iter()
+                .any(|way| act.starts_with(way)),
+            None => !asks(attempt),
+        })
     });
     // What stands before the words is no advice: `preempted because there is not enough … Increase …`.
     let says_way_on = tries
@@ -744,10 +763,21 @@ fn standing(
             Some(lead) => begins(lead, WAY_ON) || begins(behind, WAY_ON) && (!advice || begins(behind, DOING)),
             None => begins(lower, WAY_ON) && !advice,
         };
-    let way_on = says_way_on || next.any(|line| begins(&line, WAY_ON) && !has(&line, &["fatal", "traceback"]));
+    // `GPU step failed! Falling back to the CPU. Error:`, and then the message that it is about.
+    let introduced = || {
+        let above = field::before(position, INTRODUCED).map(|at| field::text(document, at).trim_end().to_lowercase());
+        above.into_iter().any(|line| line.ends_with(':') && begins(&line, DOING))
+    };
+    let way_on =
+        says_way_on || next.any(|line| begins(&line, WAY_ON) && !has(&line, &["fatal", "traceback"])) || introduced();
     let after = outcome::after(document, position);
     let last =
         document.lines.iter().skip(position + 1).take(64).filter(|line| !line.text.trim().is_empty()).count() <= 2;
+    // Work that begins or ends behind what is no error's word: the program goes on.
+    let busy = || {
+        let mut rest = field::behind(document, position, 64).map(|at| field::text(document, at).to_lowercase());
+        rest.any(|line| !fails(&line) && has(&line, &["finished", "completed", "started", "starting"]))
+    };
     // Whoever says on the same line that there is another way, and dies, dies of something that has its own message.
     if says_way_on {
         return Some(Standing::Harmless);
@@ -774,7 +804,7 @@ fn standing(
         },
         Some(Level::Error) => harmless(after != After::WentOn),
         None if spoken.named || fails(lower) => harmless(after != After::WentOn),
-        None => (after == After::Died || last).then_some(Standing::Failure),
+        None => (after == After::Died || last && !busy()).then_some(Standing::Failure),
     }
 }
 
@@ -783,7 +813,13 @@ pub(super) fn read_figures(document: &Document, position: usize, event: &mut Eve
     let line = clipped(line);
     let lower = line.to_lowercase();
     figures(document, position, event, 0, &lower, base);
-    device(event, line);
+    let place = event.at;
+    device(&mut event.facts.device, line, place);
+}
+
+/// What the lines before a message of an interface tell of the memory's state.
+pub(super) fn read_state(document: &Document, position: usize, event: &mut Event) {
+    state::complete(document, position, event);
 }
 
 /// What ran out: by the words themselves, else those of the line, of the lines around, of the program.
@@ -939,7 +975,7 @@ fn figures(document: &Document, position: usize, event: &mut Event, from: usize,
     if silent.get() {
         earlier(document, position).into_iter().for_each(|(at, from)| take(at, Some(from)));
     }
-    state(document, position, event);
+    state::complete(document, position, event);
 }
 
 /// The message that told the figures of a request before the one at `position`, which is of the same failure and tells
@@ -965,131 +1001,6 @@ fn earlier(document: &Document, position: usize) -> Option<(usize, usize)> {
     told.map(|(at, from, _)| (at, from))
 }
 
-/// Lines before a message in which its program may have printed the state of the memory.
-const STATE: usize = 12;
-
-/// The memory's state as the program printed it shortly before the message: what is free of what total, on one line.
-/// Two lines that tell of different totals are of several devices, and tell nothing; and a state that leaves room for
-/// what was refused is an earlier one.
-fn state(document: &Document, position: usize, event: &mut Event) {
-    if event.facts.get(Fact::Capacity).is_some() || event.facts.get(Fact::Free).is_some() {
-        return;
-    }
-    listed(document, position, event);
-    if event.facts.get(Fact::Free).is_some() {
-        return;
-    }
-    let device = event.resource.on_device();
-    let mut found: Option<(Figure, Figure)> = None;
-    let mut told_alone: Vec<(Fact, Figure)> = Vec::new();
-    let mut unclear = false;
-    for at in field::before(position, STATE) {
-        let text = clipped(field::text(document, at));
-        let lower = text.to_lowercase();
-        let words: &[&str] =
-            if device { &["gpu", "device", "vram", "cuda"] } else { &["system", "physical", "host", "ram"] };
-        if !words.iter().any(|word| lower.contains(word)) || words::spoken(text, &lower).is_some() {
-            continue;
-        }
-        let told = roles::figures(text, "", Span::line(field::number(document, at)), false, None, Base::Binary);
-        let get = |fact| told.figures.iter().find(|(known, _)| *known == fact).map(|(_, figure)| *figure);
-        let (Some(free), Some(total)) = (get(Fact::Free), get(Fact::Capacity)) else {
-            // Two totals on one line are of two things.
-            unclear |= told.unreadable.contains(&Fact::Capacity);
-            told_alone.extend(told.figures.into_iter().filter(|(fact, _)| *fact == Fact::Capacity));
-            continue;
-        };
-        if free.bytes > total.bytes {
-            continue;
-        }
-        match &found {
-            Some((_, known)) if known.bytes != total.bytes => return,
-            Some(_) => {}
-            None => found = Some((free, total)),
-        }
-    }
-    // `total_device_ram: 24 GiB` beside `pool: … unused: 1 GiB total: 23 GiB`: neither is known to be the device's.
-    if let Some((_, total)) = found
-        && (unclear || told_alone.iter().any(|(_, other)| roles::apart(other, &total)))
-    {
-        return;
-    }
-    let Some((free, total)) = found else {
-        if device {
-            banner(document, position).into_iter().for_each(|total| event.facts.note(Fact::Capacity, total));
-        }
-        return;
-    };
-    let room = match event.facts.get(Fact::Requested) {
-        Some(asked) => asked.interval().low <= free.interval().high,
-        None => free.bytes > total.bytes / 8,
-    };
-    event.facts.note(Fact::Capacity, total);
-    if !room {
-        event.facts.note(Fact::Free, free);
-    }
-}
-
-/// The memory of the device as a program prints it when it starts, where all such lines tell the same.
-fn banner(document: &Document, position: usize) -> Option<Figure> {
-    const LINES: usize = 40;
-    const WHOLE: &[&str] = &[
-        "global memory",
-        "memory global",
-        "gpu memory",
-        "device memory",
-        "total memory",
-        "video memory",
-        "vram",
-        "memory size",
-    ];
-    const PART: &[&str] = &["free", "used", "usage", "avail", "requir", "need", "request", "shared", "max ", "limit"];
-    let mut told: Option<Figure> = None;
-    for at in field::before(position, LINES) {
-        let text = clipped(field::text(document, at));
-        let lower = text.to_lowercase();
-        let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
-        if !has(WHOLE) || has(PART) {
-            continue;
-        }
-        let Some(total) = roles::stated(text, Span::line(field::number(document, at))) else { continue };
-        if told.is_some_and(|known| known.bytes != total.bytes) {
-            return None;
-        }
-        told = Some(total);
-    }
-    told
-}
-
-/// A list of needs and of what is there, shortly before a message that says that it is too little: `- available: 9 MB`,
-/// `- requirement: 2000 MB`. It counts where it bears that out.
-fn listed(document: &Document, position: usize, event: &mut Event) {
-    let mut told: Vec<(Fact, Figure)> = Vec::new();
-    let items = field::before(position, STATE)
-        .skip_while(|at| !is_item(field::text(document, *at)) && position - at <= BEGUN)
-        .take_while(|at| is_item(field::text(document, *at)));
-    for at in items {
-        let line = clipped(field::text(document, at));
-        let own = roles::figures(line, "", Span::line(field::number(document, at)), false, None, Base::Binary);
-        told.extend(own.figures);
-    }
-    let one = |wanted: &[Fact]| {
-        let mut of = told.iter().filter(|(fact, _)| wanted.contains(fact));
-        of.next().filter(|_| of.next().is_none()).copied()
-    };
-    if let (Some((asks, asked)), Some((_, free))) = (one(&[Fact::Requested, Fact::Needed]), one(&[Fact::Free]))
-        && asked.interval().low > free.interval().high
-    {
-        event.facts.note(asks, asked);
-        event.facts.note(Fact::Free, free);
-    }
-}
-
-/// True for an item of a list.
-fn is_item(text: &str) -> bool {
-    ["- ", "* ", "• "].iter().any(|mark| text.trim_start().starts_with(mark))
-}
-
 /// What a line says behind the mark that it shares with the message that it continues: `radv: size : 12 bytes`.
 fn own_words<'a>(text: &'a str, message: &str) -> &'a str {
     let shared = text.bytes().zip(message.trim_start().bytes()).take_while(|(a, b)| a == b).count();
@@ -1109,24 +1020,56 @@ fn tells_memory(text: &str) -> bool {
         && lower.bytes().any(|byte| byte.is_ascii_digit())
 }
 
-/// The number of the process that wrote the line, where the system's log or GLib put it behind its name: `Mar  1
-/// 10:00:00 host app[17]: …`, `(app:17): GLib-ERROR **: …`.
+/// The number of the process that wrote the line, where a logger put it in front of the text: `Mar  1 10:00:00 host
+/// app[17]: …`, `10:00:00.12 [1217] ERROR …`, `(app:17): GLib-ERROR **: …`; or of the one that it tells of: `pid 17`.
 fn writer(line: &str) -> Option<u64> {
-    let number = |text: &str| text.parse::<u64>().ok().filter(|pid| (1..=MOST_PROCESSES).contains(pid));
-    if let Some(headed) = syslog::headed(line) {
-        let (name, pid) = headed.body.split_once("]:")?.0.split_once('[')?;
-        return number(pid).filter(|_| !name.contains(' ') && name != "systemd");
+    /// A logger's head has a stamp, a host, a name and a level.
+    const HEAD: usize = 8;
+    let number = |text: &str| {
+        let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        text.parse::<u64>().ok().filter(|pid| digits && (1..=MOST_PROCESSES).contains(pid))
+    };
+    if let Some((name, pid)) =
+        line.trim_start().strip_prefix('(').and_then(|rest| rest.split_once("): ")?.0.split_once(':'))
+        && !name.is_empty()
+        && !name.contains(' ')
+    {
+        return number(pid);
     }
-    let inner = line.trim_start().strip_prefix('(')?.split_once("): ")?.0;
-    let (name, pid) = inner.split_once(':')?;
-    number(pid).filter(|_| !name.is_empty() && !name.contains(' '))
+    let mut stamped = false;
+    for word in line.split_whitespace().take(HEAD) {
+        // `app[17]:`; systemd and the kernel write of others.
+        if let Some((name, pid)) = word.strip_suffix("]:").and_then(|word| word.split_once('['))
+            && name.starts_with(|c: char| c.is_ascii_alphabetic())
+            && !name.contains('=')
+        {
+            return number(pid).filter(|_| name != "systemd");
+        }
+        // A number alone in brackets, of three digits and more: a small one is a thread's or a rank's.
+        if let Some(pid) = word.strip_prefix('[').and_then(|word| word.strip_suffix(']')).filter(|pid| pid.len() >= 3)
+            && stamped
+            && let Some(pid) = number(pid)
+        {
+            return Some(pid);
+        }
+        let clock = word.matches(':').count() >= 2 && word.bytes().any(|byte| byte.is_ascii_digit());
+        stamped = clock || stamped && word.len() <= 5 && word.bytes().all(|byte| byte.is_ascii_uppercase());
+    }
+    let mut told = line.match_indices("pid").chain(line.match_indices("PID")).filter_map(|(at, _)| {
+        let rest = line.get(at + 3..)?.trim_start_matches([' ', ':', '=', '#']);
+        let whole = !line[..at].ends_with(|c: char| c.is_ascii_alphanumeric()) && rest.len() < line.len() - at - 3;
+        let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+        number(&rest[..end]).filter(|_| whole)
+    });
+    let first = told.next()?;
+    told.all(|other| other == first).then_some(first)
 }
 
 /// No kernel numbers its processes higher.
 const MOST_PROCESSES: u64 = 1 << 22;
 
 /// The device that the line names: `GPU 1`, `device #2`, `cuda:0`.
-fn device(event: &mut Event, line: &str) {
+fn device(known: &mut Known<u32>, line: &str, place: Span) {
     let lower = line.to_ascii_lowercase();
     for word in ["gpu", "device", "cuda", "hip", "ordinal", "xpu"] {
         for (at, _) in lower.match_indices(word) {
@@ -1153,8 +1096,7 @@ fn device(event: &mut Event, line: &str) {
                 && starts
                 && let Ok(index) = rest[..digits].parse::<u32>()
             {
-                let at = event.at;
-                event.facts.device.note(index, Span::line(at.first));
+                known.note(index, Span::line(place.first));
                 return;
             }
         }
@@ -1536,6 +1478,87 @@ mod tests {
             let failures = events.iter().filter(|event| event.standing == Standing::Failure).count();
             assert_eq!(failures, 0, "at the end: {line}");
         }
+    }
+
+    #[test]
+    fn words_of_success_that_are_denied_show_no_success() {
+        let warned =
+            "Warning: not enough memory to train. Needs 26 GB out of 8 GB\n\tNot enough memory. Skipping it.\n";
+        let none = "Warning: grid did not successfully train any models\n";
+        let ended = "RuntimeError: no models were trained successfully\n";
+        assert!(caught(&format!("{warned}{none}{ended}")).is_some());
+        assert!(caught(&format!("{warned}{none}Traceback (most recent call last):\n{ended}")).is_some());
+        assert!(caught(&format!("{warned}fitting the next one\nsaved to models/\n")).is_none());
+    }
+
+    #[test]
+    fn a_way_out_that_is_told_before_the_message_counts() {
+        let log = "WARN GPU FFT failed! Falling back to CPU... Error: Ocl Error:\n\nError executing: clEnqueueRead\n\n\
+                   Status error code: CL_MEM_OBJECT_ALLOCATION_FAILURE (-4)\n\nINFO proof: finish\nINFO seal: finish\n";
+        assert!(caught(log).is_none());
+        let tried = "Failed allocating 11.0GB, trying to use smaller size. More system memory can help.\n";
+        assert!(caught(&format!("{tried}test PASSed!\nno errors\n")).is_none());
+        assert!(caught("Failed allocating 11.0GB, trying to allocate the mesh.\n").is_some());
+    }
+
+    #[test]
+    fn a_job_that_a_scheduler_leaves_out_is_no_failure() {
+        let left = "10:13:01 [grid] Mesh needs 7000.00 MB RAM but only 4000.00 MB is available for use.\n";
+        assert!(
+            caught(&format!("{left}10:13:06 [tile] Computation finished\n10:13:06 [tile] Starting task\n")).is_none()
+        );
+        assert!(caught(&format!("10:12:00 [grid] loading\n{left}")).is_some());
+    }
+
+    #[test]
+    fn an_error_that_is_quoted_within_another_is_reported() {
+        let quoted = "called `Result::unwrap()` on an `Err` value: Proofs(\"GPU Error: Cuda Error: out of memory\")\n";
+        assert!(caught(&format!("thread 'main' panicked at src/a.rs:1:10:\n{quoted}")).is_some());
+        assert!(caught("    log(\"out of memory\")\nstep 1\nstep 2\n").is_none());
+    }
+
+    #[test]
+    fn the_writers_number_is_read_where_loggers_put_it() {
+        let pid = |line: &str| caught(line).unwrap().facts.pid.value();
+        for (line, number) in [
+            ("2026-04-11 07:52:12 gridtool[4711]: out of memory\n", Some(4711)),
+            ("[20:14:31] [4123] [ERROR] out of GPU memory\n", Some(4123)),
+            (
+                "2026-03-02 17:26:12.012 [4211] main/103 F> failed to allocate 9 MB: Cannot allocate memory\n",
+                Some(4211),
+            ),
+            ("2026-03-02 17:26:12 UTC [4211] ERROR:  out of memory\n", Some(4211)),
+            ("gridtool: out of memory in worker (pid 812)\n", Some(812)),
+            ("gridtool: out of memory in pid 812 and pid 813\n", None),
+            ("[rank 3] [12] gridtool: out of memory\n", None),
+            ("gridtool [4711 MB]: out of memory\n", None),
+        ] {
+            assert_eq!(pid(line), number, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_report_of_the_memory_before_the_message_tells_its_state() {
+        let report = "=====\nAvailable memory on node 0, free + buffers :  411209 MiB\n\
+                      Device memory allocated by the solver :   6031 MiB\n\
+                      Free memory on the default device      :    812 MiB\n=====\n";
+        let failed = "ERROR gridtool: failed to allocate 2048 MiB on the GPU\n";
+        let told = |log: &str| sizes(&caught(log).unwrap());
+        let state = vec![(Fact::Requested, 2048), (Fact::Free, 812), (Fact::Allocated, 6031)];
+        assert_eq!(told(&format!("{report}{failed}")), state);
+        let early = "Free memory on the default device      :  5812 MiB\ntile 1\ntile 2\n";
+        assert_eq!(told(&format!("{early}{failed}")), vec![(Fact::Requested, 2048)], "there was room then");
+        let other = "Free memory of device 1 : 100 MiB\ntile 1\ntile 2\n";
+        assert_eq!(told(&format!("{report}{other}{failed}")), vec![(Fact::Requested, 2048), (Fact::Allocated, 6031)]);
+        let step = "step 12 GPU memory: 5812 MiB\n";
+        assert_eq!(told(&format!("{step}{failed}")), vec![(Fact::Requested, 2048)], "what is used at a step");
+    }
+
+    #[test]
+    fn the_one_device_that_the_lines_before_name_is_the_messages() {
+        let device = |log: &str| caught(log).unwrap().facts.device.value();
+        assert_eq!(device("Attached to device 3\nERROR: GPU out of memory\n"), Some(3));
+        assert_eq!(device("device 0: a\ndevice 1: b\nERROR: GPU out of memory\n"), None);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! What comes after a message decides what it was: a death, a retry that worked, or a program that went on.
 
+use crate::dialect::field;
 use crate::input::Document;
 
 /// What the lines behind a message tell.
@@ -76,6 +77,17 @@ const GOES_ON: &[&str] = &[
     "ready to accept",
 ];
 
+/// True where one of [`GOES_ON`] is said, and its clause doesn't deny it: `did not successfully train any models`.
+fn goes_on(lower: &str) -> bool {
+    GOES_ON.iter().filter_map(|word| lower.find(word)).any(|at| {
+        let lead = &lower[..at];
+        let clause = lead.rsplit([',', ';', '.', ':', ']']).next().unwrap_or_default();
+        let denies =
+            |word: &str| matches!(word, "not" | "no" | "never" | "without" | "nothing") || word.ends_with("n't");
+        !lead.ends_with("un") && !clause.split_whitespace().any(denies)
+    })
+}
+
 /// Words of an end. A script says them whatever became of the program in it: alone they show nothing.
 const ENDS: &[&str] = &["completed", "finished", "done", "elapsed"];
 
@@ -120,19 +132,20 @@ pub fn after(document: &Document, position: usize) -> After {
     let end = document.lines.len().min(position.saturating_add(FAR));
     let lines = document.lines.get(position + 1..end).unwrap_or_default();
     let mut went_on = 0usize;
-    let (mut ended, mut last_goes_on) = (false, false);
+    let (mut ended, mut last_goes_on, mut raised) = (false, false, false);
     for (i, line) in lines.iter().filter(|line| !line.text.trim().is_empty()).enumerate() {
         let head: String = line.text.chars().take(400).collect();
         let lower = head.to_lowercase();
         if clean_exit(&lower) {
             return After::WentOn;
         }
+        raised = field::is_exception(&line.text);
         let fails =
             ["error", "fail", "unable", "cannot", "could not", "out of memory"].iter().any(|word| lower.contains(word));
         if went_on == 0 && i < NEAR && DEATHS.iter().any(|word| lower.contains(word)) {
             return After::Died;
         }
-        last_goes_on = !fails && GOES_ON.iter().any(|word| lower.contains(word));
+        last_goes_on = !fails && goes_on(&lower);
         if !fails && (progresses(&lower) || last_goes_on) {
             went_on += 1;
         } else if !fails && ENDS.iter().any(|word| lower.contains(word)) {
@@ -145,6 +158,10 @@ pub fn after(document: &Document, position: usize) -> After {
             // It went on and fell later: that is another failure's matter.
             return After::WentOn;
         }
+    }
+    // An exception that ends the log ended the program.
+    if went_on == 0 && raised {
+        return After::Died;
     }
     if went_on >= 2 || went_on == 1 && (ended || last_goes_on) { After::WentOn } else { After::Unknown }
 }

@@ -150,6 +150,7 @@ const LABELS: &[(&str, Fact)] = &[
     ("ceiling", Fact::Limit),
     ("target footprint", Fact::Used),
     ("footprint", Fact::Used),
+    ("working set", Fact::Used),
     ("resident", Fact::Used),
     ("rss", Fact::Used),
     ("max", Fact::Limit),
@@ -331,14 +332,30 @@ pub fn has_size(line: &str) -> bool {
     places(line, "", Span::line(1), false, Base::Binary).iter().any(|place| !place.bare)
 }
 
-/// The size that a line gives behind a colon, and nothing else: `Total global memory: 23.99 GiB`.
-pub fn stated(line: &str, at: Span) -> Option<Figure> {
+/// A size of a line, and what stands before it, up to the size in front of it, and behind it.
+pub struct Set<'a> {
+    pub before: &'a str,
+    pub after: &'a str,
+    pub figure: Figure,
+}
+
+/// The sizes of a line: `Total global memory: 23.99 GiB`. Stamps and counts beside them are none.
+pub fn sizes(line: &str, at: Span) -> Vec<Set<'_>> {
     let places = places(line, "", at, false, Base::Binary);
-    let [place] = places.as_slice() else { return None };
-    let (before, after) = (line.get(..place.from)?, line.get(place.to..)?);
-    let tied = before.trim_end().ends_with([':', '=']) && !before.trim_end().ends_with("::");
-    let ends = matches!(after.trim().trim_end_matches(['.', ',', '|']), "" | "total");
-    (tied && ends && !place.bare && !place.doubtful && place.figure.bytes > 0).then_some(place.figure)
+    let ends = |place: &Place| line.get(place.to..).is_some_and(|rest| rest.trim().is_empty() || rest.starts_with(','));
+    let mut sets = Vec::new();
+    let mut from = 0;
+    for place in places.iter().filter(|place| !place.bare || place.figure.bytes >= LEAST_LARGE && ends(place)) {
+        let figure = Figure { half_width: place.figure.half_width.saturating_add(place.slack), ..place.figure };
+        if let (Some(before), Some(after)) = (line.get(from..place.from), line.get(place.to..))
+            && !place.doubtful
+            && figure.bytes > 0
+        {
+            sets.push(Set { before, after, figure });
+        }
+        from = place.to;
+    }
+    sets
 }
 
 /// True where the words say that an allocation was refused, so that a lone figure behind them is what was asked for.
@@ -413,20 +430,27 @@ fn places(line: &str, next: &str, at: Span, cut: bool, base: Base) -> Vec<Place>
         let gap = rest.len() - rest.trim_start_matches([' ', '\u{a0}', '\u{202f}']).len();
         let unit = match units::unit_in_front(&rest[gap..]) {
             // `12 k` and `3 m` set off by a blank are words.
-            Some((_, word)) if gap == 0 || word.chars().count() > 1 || word == "B" => {
+            // `2 MIOpen` is none either.
+            Some((_, word)) if gap == 0 || (word.chars().count() > 1 || word == "B") && parts(rest, gap, word) => {
                 Some((word, end + gap + word.len()))
             }
             _ => None,
         };
+        // `rate(requests_total[5m])`: minutes.
+        let minutes = before == Some('[') && unit.is_some_and(|(word, _)| word == "m");
+        if minutes {
+            continue;
+        }
         let labelled = unit_of_label(&line[..start]).filter(|_| unit.is_none() && !(cut && rest.trim().is_empty()));
         let unit = unit.or(labelled.map(|word| (word, end)));
         let unit = match unit {
             Some((word, to)) if labelled.is_some() => Some((word, to)),
             Some((word, to)) if !(cut && to >= line.len() && !word.ends_with(['B', 'b', 's', 'e'])) => Some((word, to)),
             Some(_) => continue,
-            None if rest.trim().is_empty() => {
-                units::unit_in_front(next.trim_start()).map(|(_, word)| (word, line.len()))
-            }
+            // `status: 2` and `MIOpen Error` on the next line: a name.
+            None if rest.trim().is_empty() => units::unit_in_front(next.trim_start())
+                .filter(|(_, word)| parts(next.trim_start(), 0, word))
+                .map(|(_, word)| (word, line.len())),
             None => unit_of_whole(rest, numeral, locale).map(|word| (word, end)),
         };
         if unit.is_none() && numbers_a_thing(line.get(..start).unwrap_or_default()) {
@@ -459,7 +483,9 @@ fn places(line: &str, next: &str, at: Span, cut: bool, base: Base) -> Vec<Place>
             None if number.starts_with("0x") && !sized(&line[..start], rest) => None,
             None => {
                 let continues = rest.trim().is_empty()
-                    && (cut || next.starts_with(|c: char| c.is_ascii_digit()) && !begins_with_stamp(next));
+                    && (cut
+                        || next.starts_with(|c: char| c.is_ascii_digit())
+                            && (!begins_with_stamp(next) || closes(next)));
                 let whole = numeral.whole().filter(|whole| *whole >= LEAST_BARE && !continues && numeral.decimals == 0);
                 whole.map(|bytes| units::Size { bytes, half_width: 0 })
             }
@@ -482,6 +508,17 @@ fn places(line: &str, next: &str, at: Span, cut: bool, base: Base) -> Vec<Place>
         found.push(Place { from: start, to, figure: size.at(at), bare: unit.is_none(), doubtful: false, slack });
     }
     found
+}
+
+/// True where a unit that stands at `at` is a word of its own.
+fn parts(text: &str, at: usize, unit: &str) -> bool {
+    let behind = text.get(at + unit.len()..).unwrap_or_default();
+    !behind.starts_with(|c: char| c.is_ascii_alphanumeric())
+}
+
+/// True for digits that something closes, `70]`: a stamp that has none before it, or the end of a number.
+fn closes(line: &str) -> bool {
+    line.trim_start_matches(|c: char| c.is_ascii_digit()).starts_with([']', '%', '|', '=', '#'])
 }
 
 /// True for a number that is the name of a process or of another thing: `pid=4124`, `rank: 1024`.
@@ -652,6 +689,8 @@ fn label_before(before: &str) -> Option<(Fact, bool, usize)> {
             let arguments = lower[at + length..].strip_prefix('(');
             !(printed[..*at].ends_with('_') && arguments.is_some_and(|of| of.starts_with(|c: char| c.is_ascii_digit())))
         })
+        // `ReservationLimit=1 GiB` bounds what is set aside.
+        .filter(|(at, _, fact)| *fact != Fact::Limit || !lower[..*at].ends_with("reservation"))
         .filter(|(at, _, fact)| {
             !within_word(&lower, *at) && (*fact == Fact::Requested || !lower[..*at].ends_with("not "))
         })
@@ -685,6 +724,8 @@ fn label_before(before: &str) -> Option<(Fact, bool, usize)> {
             && !lead.contains(',')
     };
     let fact = match fact {
+        // `the maximum heap size`
+        Fact::Capacity if ["max", "maximum"].iter().any(|word| last.ends_with(word)) => Fact::Limit,
         // `the largest block available`
         Fact::Free if largest() => Fact::LargestFreeChunk,
         Fact::Used if foreseen => Fact::Needed,
@@ -769,6 +810,9 @@ fn abbreviated(lower: &str) -> Option<Fact> {
     {
         return None;
     }
+    if word == "tot" {
+        return Some(Fact::Capacity);
+    }
     let mut facts = LABELS.iter().filter(|(label, _)| label.len() > word.len() && label.starts_with(word));
     let (_, fact) = facts.next()?;
     let known = LABELS.iter().any(|(label, _)| word.contains(label));
@@ -852,7 +896,9 @@ fn label_after(after: &str) -> Option<Behind> {
         return None;
     }
     let words = clause[..at].split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-    let (fillers, others): (Vec<&str>, Vec<&str>) = words.partition(|word| FILLERS.contains(word));
+    // `12 bytes are in 3 free chunks`
+    let counted = |word: &str| word.bytes().all(|byte| byte.is_ascii_digit());
+    let (fillers, others): (Vec<&str>, Vec<&str>) = words.partition(|word| FILLERS.contains(word) || counted(word));
     // Lower case may be longer or shorter in other scripts.
     let label_end = if after.is_char_boundary(at + length) { at + length } else { 0 };
     let found = Behind { fact, fillers: fillers.len(), end: label_end };
@@ -883,7 +929,7 @@ impl Told {
 /// allocation that was refused: there a lone figure is what was asked for.
 pub fn figures(line: &str, next: &str, at: Span, cut: bool, refused: Option<usize>, base: Base) -> Told {
     let places = places(line, next, at, cut, base);
-    let said = by_words(line, &places, refused);
+    let said = by_words(line, next, &places, refused);
     let mut told = Told::default();
     let mut meaning: Option<Base> = None;
     let lower = line.to_lowercase();
@@ -923,6 +969,13 @@ pub fn figures(line: &str, next: &str, at: Span, cut: bool, refused: Option<usiz
             let less = slack.iter().find(|(known, _)| known == fact).map_or(0, |(_, slack)| *slack);
             figure.bytes -= if base == Base::Decimal { less.min(figure.bytes) } else { 0 };
         }
+    }
+    // `Limit=8 GiB Total=9 GiB Peak=9 GiB`: what has a peak has no total but what it holds.
+    let has = |told: &Told, wanted: Fact| told.figures.iter().any(|(fact, _)| *fact == wanted);
+    if has(&told, Fact::Limit) && has(&told, Fact::Peak) && !has(&told, Fact::Used) && lower.contains("total=") {
+        let sum = told.figures.iter_mut().find(|(fact, _)| *fact == Fact::Capacity);
+        sum.into_iter().for_each(|(fact, _)| *fact = Fact::Used);
+        told.slack.iter_mut().filter(|(fact, _)| *fact == Fact::Capacity).for_each(|(fact, _)| *fact = Fact::Used);
     }
     impossible(&told.figures).into_iter().for_each(|fact| told.unreadable.push(fact));
     told.figures.retain(|(fact, _)| !told.unreadable.contains(fact));
@@ -966,7 +1019,7 @@ enum Said {
 }
 
 /// What the words around each figure say of it.
-fn by_words(line: &str, places: &[Place], refused: Option<usize>) -> Vec<Said> {
+fn by_words(line: &str, next: &str, places: &[Place], refused: Option<usize>) -> Vec<Said> {
     let mut said: Vec<Said> = Vec::with_capacity(places.len());
     let mut order: Option<bool> = None;
     // `total/free memory: 8/3`: what the second of two figures is.
@@ -982,16 +1035,22 @@ fn by_words(line: &str, places: &[Place], refused: Option<usize>) -> Vec<Said> {
             continue;
         };
         let first = i == 0 || start == 0;
-        // `free memory/total memory: 3/8`: the first label is the first figure's.
-        let pair = last_chars(before, 80).split_once('/').filter(|_| after.trim() == "/" || after.starts_with('/'));
+        // `free memory/total memory: 3/8`, `resident size > limit: 9 > 8`: the first label is the first figure's.
+        let mark = after.trim_start().chars().next().filter(|mark| matches!(mark, '/' | '>'));
+        let pair = mark
+            .filter(|mark| after.trim().len() == 1 || *mark == '/' && after.starts_with('/'))
+            .and_then(|mark| last_chars(before, 80).split_once(mark));
         let pair = pair.and_then(|(first, second)| label_before(second).and(label_before(first)));
-        let second = pairs_second.take().filter(|_| before.trim() == "/").map(|fact| (fact, true, 0));
+        let second = pairs_second.take().filter(|_| matches!(before.trim(), "/" | ">")).map(|fact| (fact, true, 0));
         let ahead = pair.map(|(fact, ..)| (fact, true, 0)).or(second).or_else(|| label_before(last_chars(before, 80)));
-        pairs_second = pair.and_then(|_| last_chars(before, 80).split_once('/')).and_then(|(_, second)| {
+        let labels = pair.zip(mark).and_then(|(_, mark)| last_chars(before, 80).split_once(mark));
+        pairs_second = labels.and_then(|(_, second)| {
             let own = label_before(second).map(|(fact, ..)| fact);
             own.filter(|own| pair.is_some_and(|(first, ..)| first != *own))
         });
-        let behind = label_after(first_chars(after, 48));
+        // `allocation: 12 bytes` and `available, 64 requested` on the next line: its label.
+        let wrapped = after.trim().is_empty() && i + 1 == places.len() && next.starts_with(|c: char| c.is_lowercase());
+        let behind = label_after(first_chars(if wrapped { next } else { after }, 48));
         // `a label, 4.8 GiB` behind another figure: the label is that one's, or nobody's.
         let before_comma = i > 0 && start > 0 && label_stands_apart(before);
         let ahead = ahead.filter(|_| !before_comma);
@@ -1021,7 +1080,8 @@ fn by_words(line: &str, places: &[Place], refused: Option<usize>) -> Vec<Said> {
             order = Some(false);
         }
         let before_it = said.last().copied();
-        if let Some(compared) = compared(line, places, i, ahead.map(|(fact, ..)| fact)) {
+        let paired = pair.is_some() || second.is_some();
+        if let Some(compared) = compared(line, places, i, ahead.map(|(fact, ..)| fact)).filter(|_| !paired) {
             said.push(compared);
             continue;
         }
@@ -1043,7 +1103,7 @@ fn by_words(line: &str, places: &[Place], refused: Option<usize>) -> Vec<Said> {
             continue;
         }
         let mut by_label = |label: Behind| {
-            taken = place.to + label.end;
+            taken = if wrapped { line.len() } else { place.to + label.end };
             Some(label.fact)
         };
         let fact = match (ahead, behind) {
@@ -1063,6 +1123,8 @@ fn by_words(line: &str, places: &[Place], refused: Option<usize>) -> Vec<Said> {
                 by_label(label);
                 Some(Fact::Capacity)
             }
+            // `0:03:41  63G / 63G  ERROR`: of whatever it is that somebody prints in front of each line.
+            _ if of && before.trim() == "/" && !speaks_of_memory(line, places, i) => None,
             _ if of => Some(Fact::Capacity),
             (Some((fact, _, 0)), Some(_)) if labels_first => Some(fact),
             // `memory use 4.3 GiB exceeds …`: what exceeds is what is used.
@@ -1075,14 +1137,32 @@ fn by_words(line: &str, places: &[Place], refused: Option<usize>) -> Vec<Said> {
             (Some((Fact::Requested | Fact::Limit, _, _)), None) => ahead.map(|(fact, ..)| fact),
             _ => None,
         };
+        // `new used memory 9 GiB … would be larger than`: what would be used is what is needed.
+        let would = || {
+            let rest = line.get(place.to..).unwrap_or_default();
+            let clause = first_chars(rest, 100).split(". ").next().unwrap_or_default();
+            [" would be ", " would exceed ", " would go "].iter().any(|words| clause.contains(words))
+        };
+        let fact = if fact == Some(Fact::Used) && would() { Some(Fact::Needed) } else { fact };
         let beside = behind.is_some_and(|label| label.fillers == 0 && Some(label.fact) == fact);
         // `failed to allocate: 5 GiB requested > 1 GiB free`: said twice of the first, and of no other.
         if let Some(label) = behind.filter(|_| beside) {
-            taken = taken.max(place.to + label.end);
+            taken = taken.max(if wrapped { line.len() } else { place.to + label.end });
         }
         said.push(classed(line, places, i, Around { before, after, refused, of, beside }, (ahead, fact), &said));
     }
     said
+}
+
+/// True where memory is named beside a pair of figures of which the second is at `i`: `GPU memory 7/8 GiB`.
+fn speaks_of_memory(line: &str, places: &[Place], i: usize) -> bool {
+    let first = i.checked_sub(1).and_then(|i| places.get(i)).map_or(0, |place| place.from);
+    let ahead = line.get(..first).map(|ahead| last_chars(ahead, 48));
+    let behind = places.get(i).and_then(|place| line.get(place.to..)).map(|behind| first_chars(behind, 24));
+    ahead.into_iter().chain(behind).any(|text| {
+        let lower = text.to_lowercase();
+        ["mem", "ram", "heap", "gpu", "pool", "arena", "使用", "内存", "显存"].iter().any(|word| lower.contains(word))
+    })
 }
 
 /// True for what ends in words for a lack and a colon: `not enough memory: `.
@@ -1296,9 +1376,13 @@ fn classed(
         let holder = words.find(|word| !word.bytes().all(|byte| byte.is_ascii_digit()));
         // Where it goes on in the same clause, it may be of what is free of it.
         let behind = first_chars(after, 24).to_ascii_lowercase();
-        let behind = behind.trim_start().trim_start_matches("of memory").trim_start_matches("of ram");
-        let ends = behind.is_empty() || behind.starts_with([',', ';', ':', '.', '(', ')']);
-        let holder = holder.is_some_and(|word| HOLDERS.contains(&word) && !matches!(word, "heap" | "pool" | "arena"));
+        let behind = behind.trim_start().trim_start_matches("of memory").trim_start_matches("of ram").trim_start();
+        let ends = behind.is_empty() || behind.starts_with([',', ';', ':', '.', '(', ')', '@']);
+        let holder = holder.is_some_and(|word| HOLDERS.contains(&word) && !matches!(word, "heap" | "pool" | "arena"))
+            || line.get(..place.from).is_some_and(|ahead| {
+                let ahead = last_chars(ahead, 60).to_ascii_lowercase();
+                ["geforce", "radeon", "tesla", "quadro", "nvidia "].iter().any(|product| ahead.contains(product))
+            });
         (has && holder && ends && !place.bare).then_some(Fact::Capacity)
     };
     // `not enough memory: 9 GiB > 2 GiB`: what is lacking is more than what there is.
@@ -1309,6 +1393,9 @@ fn classed(
     let enough = suffices(before, after, place.bare);
     // An option's name holds labels of its own: `at least --limitSortRAM`.
     let option = before.trim_end().rsplit(' ').next().is_some_and(|word| word.starts_with("--"));
+    if option && !enough {
+        return Said::NoSize;
+    }
     let by_option = (enough && option).then_some(Fact::Needed);
     let fact = by_call
         .or(by_option)
@@ -1457,6 +1544,20 @@ mod tests {
             ("total/free memory: 8589934592/1073741824", vec![(Capacity, 8 * G), (Free, G)]),
             ("cache-max-memory-size exceeded: (5368709120/4294967296)", vec![(Limit, 4 * G), (Used, 5 * G)]),
             ("exceeded memory limit: 5 GiB / 4 GiB", vec![(Limit, 4 * G), (Used, 5 * G)]),
+            ("resident set size > client RAM limit: 5 GiB > 4 GiB", vec![(Limit, 4 * G), (Used, 5 * G)]),
+            ("Process: memory limit exceeded. Limit=4 GiB Total=5 GiB Peak=8 GiB", {
+                vec![(Limit, 4 * G), (Fact::Peak, 8 * G), (Used, 5 * G)]
+            }),
+            ("Limit=4 GiB Reservation=1 GiB ReservationLimit=3 GiB Total=5 GiB Peak=8 GiB", {
+                vec![(Limit, 4 * G), (Fact::Peak, 8 * G), (Used, 5 * G)]
+            }),
+            ("Initialized device 1 with 8 GiB of memory (1 GiB available)", vec![(Capacity, 8 * G), (Free, G)]),
+            ("New used memory 5368709120 [5gb] for data would be larger than the limit: 4294967296", {
+                vec![(Limit, 4 * G), (Fact::Needed, 5 * G)]
+            }),
+            ("GeForce GTX 1060 3GB with 4096MB @ 192 bits", vec![(Capacity, 4 * G)]),
+            ("current maximum heap size is 4294967296 bytes", vec![(Limit, 4 * G)]),
+            ("of those, 5368709120 bytes are in       14 free chunks", vec![(Free, 5 * G)]),
             ("memory limit exceeded: 5 GiB", vec![]),
             ("memory limit exceeded: 5 GiB of 4 GiB", vec![(Limit, 4 * G), (Used, 5 * G)]),
             ("memory limit exceeded: current 5 GiB, max 4 GiB", vec![(Limit, 4 * G), (Used, 5 * G)]),
@@ -1474,6 +1575,21 @@ mod tests {
         ] {
             assert_eq!(read(line), facts, "{line}");
         }
+    }
+
+    #[test]
+    fn a_figure_at_a_lines_end_is_read_with_the_next_line() {
+        let told = |line: &str, next: &str| -> Vec<(Fact, u64)> {
+            let told = figures(line, next, Span::line(1), false, Some(0), Base::Binary).figures;
+            told.into_iter().map(|(fact, figure)| (fact, figure.bytes)).collect()
+        };
+        assert_eq!(
+            told("heap exhausted during allocation: 1073741824 bytes", "available, 3 requested"),
+            [(Fact::Free, G)]
+        );
+        assert_eq!(told("memory not enough: required size[8598", "119770]."), []);
+        assert_eq!(told("failed to allocate 12 G", "iB of memory"), []);
+        assert_eq!(told("failed to allocate 12", "MIOpen error"), []);
     }
 
     #[test]
@@ -1538,6 +1654,10 @@ mod tests {
             "cannot allocate 40000 character matrix",
             "cannot allocate memory for 120000 rows of 4096 bytes",
             "out of memory: block 1024 of 4096",
+            "rate(requests_total[5m]) needs more memory",
+            "status: 2 MIOpen Error: out of memory",
+            "--limitSortRAM 8589934592",
+            "0:03:52.411   6 GiB / 8 GiB   ERROR   General  out of memory",
         ] {
             assert_eq!(read(line), vec![], "{line}");
         }

@@ -85,6 +85,7 @@ pub const TRIGGERS: &[&str] = &[
     "(?i)exceeded",
     "(?i)too large",
     "(?i)larger than",
+    "(?i)bigger than",
     "(?i)does not fit",
     "(?i)doesn't fit",
     "(?i)cannot fit",
@@ -324,6 +325,8 @@ pub const TRIGGERS: &[&str] = &[
     "(?i)VRAM overflow",
     "(?i)memory pressure",
     "(?i)due to memory",
+    "(?i)because of high",
+    "(?i)due to high",
     "(?i)memory required",
     "(?i)memory needed",
     "(?i)operator new",
@@ -985,6 +988,14 @@ pub fn spoken(line: &str, lower: &str) -> Option<Spoken> {
         && super::roles::asks_too_much(line)
     {
         return Some(Spoken { at, end, named: false, resource: None });
+    }
+    // `working set size > RAM limit: 9 GB > 8 GB`: what is held above a limit, by their labels and by their figures.
+    if let Some(at) = lower.find(" > ")
+        && lower.get(at..).is_some_and(|rest| rest.contains("limit"))
+        && ["memory", "vram", " ram", "rss", "resident", "working set", "heap"].iter().any(|word| lower.contains(word))
+        && super::roles::asks_too_much(line)
+    {
+        return Some(Spoken { at, end: at + 3, named: false, resource: None });
     }
     // A need above what there is, both printed, of memory: a check before the work begins.
     const WANTS: &[&str] =

@@ -1,0 +1,387 @@
+//! The state of the memory as a program printed it before it failed: what its device or machine has, what was free,
+//! what was held. A figure counts where everything that was printed agrees on it and it bears the failure out.
+
+use super::{clipped, device, roles, words};
+use crate::dialect::{Event, Fact, field};
+use crate::evidence::{Known, Span};
+use crate::input::Document;
+use crate::units::{Base, Figure};
+
+/// Lines before a message in which its program may have printed the state of the memory.
+const LINES: usize = 12;
+/// Lines before it in which it may have said at its start what the device has.
+const START: usize = 40;
+/// Lines before a message that belong to it.
+const BEGUN: usize = 2;
+
+/// Whose memory a line speaks of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Whose {
+    Device,
+    Host,
+    /// The line names neither.
+    Unsaid,
+}
+
+/// What one line says of memory, `Free memory on the default device : 812 MiB`.
+#[derive(Debug, Clone, Copy)]
+struct Labelled<'a> {
+    label: &'a str,
+    fact: Fact,
+    whose: Whose,
+    figure: Figure,
+}
+
+/// Adds what the lines before a message tell of the memory's state, and on which device it was.
+pub(super) fn complete(document: &Document, position: usize, event: &mut Event) {
+    on_one_line(document, position, event);
+    on_lines_of_their_own(document, position, event);
+    if event.resource.on_device() && event.facts.device.value().is_none() {
+        which_device(document, position).into_iter().for_each(|(index, at)| event.facts.device.note(index, at));
+    }
+}
+
+/// What is free of what total, on one line. Two lines that tell of different totals are of several devices, and tell
+/// nothing; and a state that leaves room for what was refused is an earlier one.
+fn on_one_line(document: &Document, position: usize, event: &mut Event) {
+    let known = |event: &Event, fact| event.facts.get(fact).is_some();
+    if known(event, Fact::Capacity) || known(event, Fact::Free) {
+        return;
+    }
+    listed(document, position, event);
+    if known(event, Fact::Free) {
+        return;
+    }
+    let on_device = event.resource.on_device();
+    let mut found: Option<(Figure, Figure)> = None;
+    let mut told_alone: Vec<Figure> = Vec::new();
+    let mut unclear = false;
+    for at in field::before(position, LINES) {
+        let text = clipped(field::text(document, at));
+        let lower = text.to_lowercase();
+        let named = if on_device { names_device(&lower) } else { names_host(&lower) };
+        if !named || words::spoken(text, &lower).is_some() {
+            continue;
+        }
+        let told = roles::figures(text, "", Span::line(field::number(document, at)), false, None, Base::Binary);
+        let get = |fact| told.figures.iter().find(|(known, _)| *known == fact).map(|(_, figure)| *figure);
+        let (Some(free), Some(total)) = (get(Fact::Free), get(Fact::Capacity)) else {
+            // Two totals on one line are of two things.
+            unclear |= told.unreadable.contains(&Fact::Capacity);
+            told_alone.extend(get(Fact::Capacity));
+            continue;
+        };
+        if free.bytes > total.bytes {
+            continue;
+        }
+        match &found {
+            Some((_, known)) if known.bytes != total.bytes => return,
+            Some(_) => {}
+            None => found = Some((free, total)),
+        }
+    }
+    // `total_device_ram: 24 GiB` beside `pool: … unused: 1 GiB total: 23 GiB`: neither is known to be the device's.
+    let Some((free, total)) =
+        found.filter(|(_, total)| !unclear && !told_alone.iter().any(|other| roles::apart(other, total)))
+    else {
+        return;
+    };
+    event.facts.note(Fact::Capacity, total);
+    if !leaves_room(event, &free) {
+        event.facts.note(Fact::Free, free);
+    }
+}
+
+/// True for a state in which there was room for what was refused: an earlier one.
+fn leaves_room(event: &Event, free: &Figure) -> bool {
+    match (event.facts.get(Fact::Requested), event.facts.get(Fact::Capacity)) {
+        (Some(asked), _) => asked.interval().low <= free.interval().high,
+        (None, Some(total)) => free.bytes > total.bytes / 8,
+        (None, None) => false,
+    }
+}
+
+/// A quantity on each line, as reports of memory are printed. Of lines with one label the last counts, as it is the
+/// nearest to the failure; where two labels tell different figures of one quantity, none does.
+fn on_lines_of_their_own(document: &Document, position: usize, event: &mut Event) {
+    let on_device = event.resource.on_device();
+    let own = |whose: Whose| if on_device { whose == Whose::Device } else { whose != Whose::Device };
+    let mut told: Vec<Labelled<'_>> = Vec::new();
+    let mut contradicted: Vec<Fact> = Vec::new();
+    for at in field::before(position, START) {
+        let line = clipped(field::text(document, at));
+        let Some(one) = labelled(line, Span::line(field::number(document, at))).filter(|one| own(one.whose)) else {
+            continue;
+        };
+        // Another message's figure.
+        if words::spoken(line, &line.to_lowercase()).is_some() {
+            continue;
+        }
+        let near = position - at <= LINES;
+        // What a device has doesn't change; everything else does.
+        if !(near || one.fact == Fact::Capacity && one.whose == Whose::Device) {
+            continue;
+        }
+        match told.iter().find(|known| known.fact == one.fact) {
+            Some(known) if known.label == one.label && one.fact != Fact::Capacity => {}
+            Some(known) if roles::apart(&known.figure, &one.figure) => contradicted.push(one.fact),
+            Some(_) => {}
+            None => told.push(one),
+        }
+    }
+    told.retain(|one| !contradicted.contains(&one.fact) && event.facts.get(one.fact).is_none());
+    let get = |fact| told.iter().find(|one| one.fact == fact).map(|one| one.figure);
+    let total = get(Fact::Capacity).or(event.facts.get(Fact::Capacity));
+    let fits = |part: &Figure| total.is_none_or(|total| part.interval().low <= total.interval().high);
+    for fact in [Fact::Capacity, Fact::Limit, Fact::Used, Fact::Allocated, Fact::Peak, Fact::Free] {
+        let Some(figure) = get(fact).filter(fits) else { continue };
+        if fact != Fact::Free || !leaves_room(event, &figure) {
+            event.facts.note(fact, figure);
+        }
+    }
+}
+
+/// The device that the lines before a message name, where they name one only.
+fn which_device(document: &Document, position: usize) -> Option<(u32, Span)> {
+    let mut told: Option<(u32, Span)> = None;
+    for at in field::before(position, LINES) {
+        let span = Span::line(field::number(document, at));
+        let mut known = Known::default();
+        device(&mut known, clipped(field::text(document, at)), span);
+        let Some(index) = known.value() else { continue };
+        if told.is_some_and(|(other, _)| other != index) {
+            return None;
+        }
+        told = told.or(Some((index, span)));
+    }
+    told
+}
+
+/// A list of needs and of what is there, shortly before a message that says that it is too little: `- available: 9 MB`,
+/// `- requirement: 2000 MB`. It counts where it bears that out.
+fn listed(document: &Document, position: usize, event: &mut Event) {
+    let mut told: Vec<(Fact, Figure)> = Vec::new();
+    let items = field::before(position, LINES)
+        .skip_while(|at| !is_item(field::text(document, *at)) && position - at <= BEGUN)
+        .take_while(|at| is_item(field::text(document, *at)));
+    for at in items {
+        let line = clipped(field::text(document, at));
+        let own = roles::figures(line, "", Span::line(field::number(document, at)), false, None, Base::Binary);
+        told.extend(own.figures);
+    }
+    let one = |wanted: &[Fact]| {
+        let mut of = told.iter().filter(|(fact, _)| wanted.contains(fact));
+        of.next().filter(|_| of.next().is_none()).copied()
+    };
+    if let (Some((asks, asked)), Some((_, free))) = (one(&[Fact::Requested, Fact::Needed]), one(&[Fact::Free]))
+        && asked.interval().low > free.interval().high
+    {
+        event.facts.note(asks, asked);
+        event.facts.note(Fact::Free, free);
+    }
+}
+
+/// True for an item of a list.
+fn is_item(text: &str) -> bool {
+    ["- ", "* ", "• "].iter().any(|mark| text.trim_start().starts_with(mark))
+}
+
+fn names_device(lower: &str) -> bool {
+    // Products are named in place of the word: `GeForce GTX 1060 3GB with 3019 MB`.
+    const WORDS: &[&str] =
+        &["gpu", "device", "vram", "cuda", "geforce", "radeon", "quadro", "tesla", "nvidia", "instinct"];
+    WORDS.iter().any(|word| lower.contains(word))
+}
+
+fn names_host(lower: &str) -> bool {
+    ["system", "physical", "host", "ram"].iter().any(|word| lower.contains(word))
+}
+
+/// Words of a label, and what they say.
+const FREE: &[&str] = &["free", "available", "avail", "unused", "remaining", "left"];
+const USED: &[&str] = &["used", "usage", "use", "occupied", "consumed", "footprint", "rss", "resident"];
+const PEAK: &[&str] = &["peak", "maximum", "max", "highest"];
+const WHOLE: &[&str] = &["total", "capacity", "size", "installed", "global", "physical"];
+const LIMIT: &[&str] = &["limit", "budget", "quota", "ceiling"];
+const MEMORY: &[&str] = &["memory", "mem", "vram", "ram", "hbm", "footprint", "rss"];
+/// With one of these a label is of something else: a part, a plan, another store.
+const OTHERS: &[&str] = &[
+    "required",
+    "require",
+    "requires",
+    "need",
+    "needs",
+    "needed",
+    "requested",
+    "request",
+    "estimated",
+    "estimate",
+    "expected",
+    "predicted",
+    "reserved",
+    "cached",
+    "cache",
+    "constant",
+    "const",
+    "shared",
+    "local",
+    "register",
+    "registers",
+    "l1",
+    "l2",
+    "l3",
+    "stack",
+    "block",
+    "blocks",
+    "chunk",
+    "chunks",
+    "threshold",
+    "per",
+    "swap",
+    "disk",
+    "bandwidth",
+    "clock",
+    "page",
+    "pages",
+    "alloc",
+    "allocation",
+    "bus",
+    "width",
+    "texture",
+    "pitch",
+    "file",
+    "model",
+    "other",
+    "pool",
+    "arena",
+    "heap",
+    "tree",
+    "buffer",
+    "queue",
+    "save",
+    "saved",
+    "freed",
+];
+const DEVICE: &[&str] =
+    &["gpu", "device", "vram", "cuda", "hip", "hbm", "global", "opencl", "vulkan", "video", "graphics", "card"];
+const HOST: &[&str] = &["host", "system", "cpu", "node", "machine", "physical", "ram", "process", "rank", "program"];
+
+/// What a line says of one quantity behind its label, tied by a colon, an equals sign or a column. A line that tells of
+/// several is no report's.
+fn labelled(line: &str, at: Span) -> Option<Labelled<'_>> {
+    let sets = roles::sizes(line, at);
+    let mut told = sets.iter().filter_map(|set| of_set(set));
+    told.next().filter(|_| told.next().is_none())
+}
+
+fn of_set<'a>(set: &roles::Set<'a>) -> Option<Labelled<'a>> {
+    /// A label has a few words; what stands before is a stamp or another's.
+    const LONGEST: usize = 72;
+    let lead = set.before.trim_end();
+    let column = set.before.ends_with("  ") || set.before.ends_with('\t');
+    let tied = lead.ends_with([':', '=']) && !lead.ends_with("::");
+    let behind = set.after.trim();
+    let ends = matches!(behind.trim_end_matches(['.', ',', '|']), "" | "total") || tied && behind.starts_with(", ");
+    // `step 12 GPU memory: 9 GiB`: what was used then.
+    let counts = ["step", "epoch", "iter", "loss"].iter().any(|word| lead.to_ascii_lowercase().contains(word));
+    if !(tied || column) || !ends || counts {
+        return None;
+    }
+    let lead = lead.trim_end_matches([':', '=', ' ']);
+    let start = lead.rfind(['|', ']', '>', ';', '(']).map_or(0, |at| at + 1);
+    let label = lead.get(start..)?.rsplit(". ").next()?.trim();
+    // `… memory -- size == 9 MB`, the end of a sentence that was wrapped.
+    if label.len() > LONGEST || label.contains("--") {
+        return None;
+    }
+    let (fact, whose) = role(label)?;
+    Some(Labelled { label, fact, whose, figure: set.figure })
+}
+
+/// The words of a label in lower case; those of `totalGlobalMem` are three.
+fn words_of(label: &str) -> Vec<String> {
+    let mut words: Vec<String> = vec![String::new()];
+    let mut small = false;
+    for c in label.chars() {
+        if !c.is_alphanumeric() || small && c.is_uppercase() {
+            words.push(String::new());
+        }
+        if c.is_alphanumeric() {
+            words.iter_mut().last().into_iter().for_each(|word| word.extend(c.to_lowercase()));
+        }
+        small = c.is_lowercase();
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+/// Which quantity a label names, and whose.
+fn role(label: &str) -> Option<(Fact, Whose)> {
+    let words = words_of(label);
+    let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
+    if !has(MEMORY) || has(OTHERS) {
+        return None;
+    }
+    let whose = match (has(DEVICE), has(HOST)) {
+        (true, _) => Whose::Device,
+        (false, true) => Whose::Host,
+        (false, false) => Whose::Unsaid,
+    };
+    let (free, used, allocated, peak) = (has(FREE), has(USED), has(&["allocated"]), has(PEAK));
+    let fact = match (free, used, allocated) {
+        // `Total available memory` is all that may be had as often as what is left of it.
+        (true, false, false) if has(&["total"]) && !has(&["free"]) || peak => return None,
+        (true, false, false) => Fact::Free,
+        (false, true, _) | (false, _, true) if peak => Fact::Peak,
+        (false, _, true) => Fact::Allocated,
+        (false, true, false) => Fact::Used,
+        (false, false, false) if has(LIMIT) => Fact::Limit,
+        (false, false, false) if peak => return None,
+        (false, false, false) if has(WHOLE) || whose == Whose::Device => Fact::Capacity,
+        _ => return None,
+    };
+    Some((fact, whose))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(line: &str) -> Option<(Fact, Whose, u64)> {
+        labelled(line, Span::line(1)).map(|one| (one.fact, one.whose, one.figure.bytes >> 20))
+    }
+
+    #[test]
+    fn a_label_tells_which_quantity_and_whose() {
+        use Fact::{Allocated, Capacity, Free, Limit, Peak, Used};
+        use Whose::{Device, Host, Unsaid};
+        for (line, said) in [
+            ("Free memory on the default device : 812 MiB", (Free, Device, 812)),
+            ("Available memory on node 0, free + buffers :  512 MiB", (Free, Host, 512)),
+            ("Memory footprint by rank 0 on node 0       : 5127 MiB", (Used, Host, 5127)),
+            ("Device memory allocated by the offload :    6031 MiB", (Allocated, Device, 6031)),
+            ("totalGlobalMem      2147483648", (Capacity, Device, 2048)),
+            (
+                "[04/18/2025 09:22:13] Device name=grid, global memory size=2147483648, serial=12",
+                (Capacity, Device, 2048),
+            ),
+            ("2026-03-02 10:11:12 [info] VRAM: 8192 MiB", (Capacity, Device, 8192)),
+            ("Maximum memory usage: 900 MiB", (Peak, Unsaid, 900)),
+            ("memory limit = 700 MiB", (Limit, Unsaid, 700)),
+        ] {
+            assert_eq!(told(line), Some(said), "{line}");
+        }
+        for line in [
+            "Shared Memory:  48.0 KiB",
+            "Total available memory: 16 GiB",
+            "memory required: 16 GiB",
+            "L2 cache memory: 4 MiB",
+            "GPU memory: 12 GiB of 24 GiB",
+            "20260302 10:11:12 memory ok",
+            "wrote memory map: 12 MiB/s",
+            "Max memory allocation size: 4096 MiB",
+        ] {
+            assert_eq!(told(line), None, "{line}");
+        }
+    }
+}
