@@ -65,14 +65,38 @@ fn write(file: &Path, bytes: &[u8]) -> std::io::Result<()> {
     out.finish()?.sync_all()
 }
 
-/// The files of which the program carries the text: each by itself, and the agent of rehearsals as one archive, in
-/// which each file is its name, its length and its text.
+/// The styles and the program of a page, in the order of use.
+const PAGE: [(&str, &[&str]); 2] = [
+    ("page.css", &["replay/report.css", "replay/page/explorer.css", "timeline/timeline.css"]),
+    (
+        "page.js",
+        &[
+            "replay/page/model.js",
+            "replay/page/pickle.js",
+            "replay/page/paint.js",
+            "replay/page/explorer.js",
+            "replay/report.js",
+        ],
+    ),
+];
+
+/// The files of which the program carries the text: each by itself, those of a page one behind the other, and the agent
+/// of rehearsals as one archive, in which each file is its name, its length and its text.
 fn pack() -> std::io::Result<()> {
     let folder = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
     for file in ["src/cause/weights.json", "src/rehearse/functions.txt", "src/dialect/naming/programs.txt"] {
         println!("cargo::rerun-if-changed={file}");
         let name = file.rsplit('/').next().unwrap_or_default();
         write(&folder.join(format!("{name}.gz")), &std::fs::read(file)?)?;
+    }
+    for (name, parts) in PAGE {
+        let mut text = Vec::new();
+        for part in parts {
+            let file = Path::new("src/report").join(part);
+            println!("cargo::rerun-if-changed={}", file.display());
+            text.extend(std::fs::read(file)?);
+        }
+        write(&folder.join(format!("{name}.gz")), &text)?;
     }
     let agent = Path::new("src/rehearse/agent");
     println!("cargo::rerun-if-changed={}", agent.display());
