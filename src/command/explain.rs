@@ -15,7 +15,7 @@ use crate::incident::{Incident, Timeline, job, observed};
 use crate::input::Source;
 use crate::report::replay::Replayed;
 use crate::report::view::to_json;
-use crate::report::{self, Diagnosis, Explanation, InputSummary, Style};
+use crate::report::{self, Asked, Diagnosis, Explanation, InputSummary, Style};
 use crate::system;
 use crate::text::{Lang, Text};
 use crate::{cause, dialect, fix, incident, input, input::Document};
@@ -100,7 +100,7 @@ pub fn run(options: &ExplainOptions) -> anyhow::Result<u8> {
 
 /// The report as on a terminal, above the curves of the records and the page of the snapshots that could be read.
 fn page(explanation: &Explanation, snapshots: &[Source], output: &Output) -> String {
-    let style = Style { width: PAGE_COLUMNS, height: None, unicode: true, ..output.style };
+    let style = Style { width: PAGE_COLUMNS, height: None, unicode: true, asked: Asked::Page, ..output.style };
     // The plot in characters has no place beside the drawn one.
     let told = report::terminal::without_timeline(explanation, style);
     let told = anstream::adapter::strip_str(&told).to_string();

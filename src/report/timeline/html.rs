@@ -233,12 +233,9 @@ mod tests {
         Explanation { watched: vec![(name.to_string(), Arc::new(timeline))], ..Explanation::default() }
     }
 
-    const STYLE: Style =
-        Style { lang: Lang::En, width: 80, height: None, verbose: false, unicode: true, redact: false };
-
     #[test]
     fn a_page_is_bounded_keeps_every_peak_and_fetches_nothing() {
-        let page = curves(&watched("node"), STYLE);
+        let page = curves(&watched("node"), Style::PLAIN);
         assert!(page.len() < 300_000, "{}", page.len());
         assert!(
             page.contains("1000.00 MiB at most") && page.contains(&(1000u64 << 20).to_string()),
@@ -252,7 +249,7 @@ mod tests {
 
     #[test]
     fn names_cannot_become_part_of_the_page() {
-        let page = curves(&watched("</script><img onerror=x>\"'&"), STYLE);
+        let page = curves(&watched("</script><img onerror=x>\"'&"), Style::PLAIN);
         assert!(!page.contains("<img") && page.matches("</script>").count() == 2, "{page}");
     }
 }
