@@ -13,6 +13,7 @@ use crate::incident::context::Given;
 use crate::incident::timeline::Header;
 use crate::incident::{Incident, Timeline, job, observed};
 use crate::input::Source;
+use crate::order::InOrder;
 use crate::report::replay::Replayed;
 use crate::report::view::to_json;
 use crate::report::{self, Asked, Diagnosis, Explanation, InputSummary, Style};
@@ -188,7 +189,7 @@ const SNAPSHOTS_READ: usize = 8;
 pub(super) fn recorded(files: &[FileEvents]) -> Vec<Source> {
     let mut watched: Vec<&Arc<Timeline>> =
         files.iter().filter_map(|file| file.observed.as_ref()).filter(|timeline| timeline.failed()).collect();
-    watched.sort_by(|a, b| a.ended_at().total_cmp(&b.ended_at()));
+    watched.order_by(|a, b| a.ended_at().total_cmp(&b.ended_at()));
     let paths = watched.iter().flat_map(|timeline| timeline.snapshots()).map(std::path::Path::new);
     let there = paths.filter(|path| path.extension().is_some_and(|kind| kind == "pickle") && path.is_file());
     there.take(SNAPSHOTS_READ).map(|path| Source::File(path.into())).collect()

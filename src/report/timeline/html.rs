@@ -4,6 +4,7 @@
 use super::{fallen_first, name, who};
 use crate::incident::Timeline;
 use crate::incident::timeline::{Curve, Point, Quantity, extremes};
+use crate::order::InOrder;
 use crate::report::replay::html::escape;
 use crate::report::{Explanation, Style};
 use crate::text;
@@ -78,7 +79,7 @@ fn charts(timeline: &Timeline, lang: Lang) -> Vec<Chart> {
     let whole = if timeline.header.cgroup_limit.is_some() { Quantity::Cgroup } else { Quantity::Host };
     let of_host = [whole, Quantity::Job, Quantity::Shared, Quantity::Shm, Quantity::Swapped, Quantity::Locked];
     let mut processes: Vec<_> = timeline.processes.values().collect();
-    processes.sort_by_key(|process| std::cmp::Reverse(process.curve.peak().map_or(0, |peak| peak.bytes)));
+    processes.order_by_key(|process| std::cmp::Reverse(process.curve.peak().map_or(0, |peak| peak.bytes)));
     let processes = processes
         .into_iter()
         .take(PROCESSES)
