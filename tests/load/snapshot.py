@@ -39,7 +39,7 @@ def write(entries, out):
 
     out.write(b"\x80\x04")
     files = [f"/job/module_{n}.py" for n in range(50)]
-    functions = [f"layer_{n}" for n in range(STACKS * FRAMES)]
+    functions = [f"forward_{n}" for n in range(STACKS * FRAMES)]
     for word in WORDS + files + functions:
         remember(word, b"\x8c" + bytes([len(word)]) + word.encode())
     for stack in range(STACKS):
