@@ -20,7 +20,7 @@ use crate::rehearse::model::Task;
 use crate::rehearse::smi;
 use crate::rehearse::view::{self, Level};
 use crate::report::rules::Subject;
-use crate::report::{Style, wording};
+use crate::report::{Asked, Style, wording};
 use crate::snapshot::diff::Moment;
 use crate::text;
 use crate::text::{Lang, Text};
@@ -1524,6 +1524,7 @@ impl OutputArgs {
                     When::Always => true,
                     When::Never => false,
                 },
+                asked: Asked::by_environment(),
             },
             color: match self.color {
                 When::Auto => anstream::ColorChoice::Auto,

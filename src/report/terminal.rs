@@ -883,7 +883,8 @@ impl Page {
         }
         if left > 0 {
             let noun = if left == 1 { "line" } else { "lines" };
-            let text = text!(en: "{left} more {noun}: -v", zh: "还有 {left} 行：-v");
+            let rest = self.style.asked.for_the_rest();
+            let text = text!(en: "{left} more {noun}{rest}", zh: "还有 {left} 行{rest}");
             self.screen.paragraph(&[run(Tone::Plain, "     ")], 7, &[run(Tone::Faint, self.say(&text))]);
         }
     }
@@ -964,8 +965,10 @@ impl Page {
             }
         }
         notes.extend(self.other_messages(&diagnosis.incident));
-        let more = Text::new("-v shows everything behind this", "加 -v 查看全部依据");
-        notes.push(self.say(&more).into());
+        notes.extend(self.style.asked.for_everything().map(|how| self.say(&how).into()));
+        if notes.is_empty() {
+            return;
+        }
         let separator = if self.style.lang == Lang::Zh { "；" } else { "; " };
         if self.style.height.is_none_or(|most| self.screen.height() + 2 <= most) {
             self.screen.blank();
@@ -1083,7 +1086,8 @@ impl Page {
         }
         let left = explanation.harmless.len().saturating_sub(most);
         if left > 0 {
-            let text = text!(en: "  and {left} more (-v)", zh: "  另有 {left} 条（-v 查看）");
+            let rest = self.style.asked.for_the_rest();
+            let text = text!(en: "  and {left} more{rest}", zh: "  另有 {left} 条{rest}");
             let runs = [run(Tone::Faint, self.say(&text))];
             self.screen.line(&runs);
         }
@@ -1675,19 +1679,16 @@ mod tests {
         anstream::adapter::strip_str(&render(&sample::explanation(), style)).to_string()
     }
 
-    const STYLE: Style =
-        Style { lang: Lang::En, width: 80, height: None, verbose: false, unicode: true, redact: false };
-
     #[test]
     fn one_screen_in_every_width_and_language() {
         for lang in [Lang::En, Lang::Zh] {
             for unicode in [true, false] {
                 for width in [40, 60, 80, 100, 120] {
-                    let out = shown(Style { lang, width, unicode, ..STYLE });
+                    let out = shown(Style { lang, width, unicode, ..Style::PLAIN });
                     assert!(out.lines().all(|line| columns(line) <= width), "{width}:\n{out}");
-                    let screen = shown(Style { lang, width, unicode, height: Some(30), ..STYLE });
+                    let screen = shown(Style { lang, width, unicode, height: Some(30), ..Style::PLAIN });
                     assert!(width < 60 || screen.lines().count() <= 30, "{width}:\n{screen}");
-                    let everything = shown(Style { lang, width, unicode, verbose: true, ..STYLE });
+                    let everything = shown(Style { lang, width, unicode, verbose: true, ..Style::PLAIN });
                     assert!(everything.lines().all(|line| columns(line) <= width), "{width}:\n{everything}");
                 }
             }
@@ -1696,7 +1697,7 @@ mod tests {
 
     #[test]
     fn the_screen_answers_the_questions_of_three_in_the_morning() {
-        let out = shown(STYLE);
+        let out = shown(Style::PLAIN);
         for answer in [
             "GPU 0 ran out of memory in the backward pass",
             "4.15 GiB asked for",
@@ -1714,7 +1715,7 @@ mod tests {
             assert!(out.contains(answer), "{answer} is not in\n{out}");
         }
         assert!(!out.contains("only 8% of the device is cached"), "evidence against a cause is for -v");
-        let zh = shown(Style { lang: Lang::Zh, ..STYLE });
+        let zh = shown(Style { lang: Lang::Zh, ..Style::PLAIN });
         for answer in [
             "GPU 0 显存不足（反向传播时）：申请 4.15 GiB",
             "原因：显存碎片化（较可能，61 %）",
@@ -1726,7 +1727,7 @@ mod tests {
 
     #[test]
     fn verbose_leaves_nothing_out() {
-        let out = shown(Style { verbose: true, ..STYLE });
+        let out = shown(Style { verbose: true, ..Style::PLAIN });
         for item in [
             "only 8% of the device is cached [line 412] (-0.4)",
             "36.77 GiB … 36.79 GiB",
@@ -1745,7 +1746,7 @@ mod tests {
 
     #[test]
     fn what_is_missing_sticks_out_of_the_bar() {
-        let out = shown(STYLE);
+        let out = shown(Style::PLAIN);
         let rows: Vec<&str> = out.lines().collect();
         let bar = rows.iter().position(|row| row.contains('█')).unwrap();
         assert!(rows[bar + 1].trim_end().ends_with('▔'));
