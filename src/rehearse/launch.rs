@@ -56,6 +56,8 @@ closed_set! {
         /// Now zero, now one, without a rule: what goes on as long as values keep their sign or order stops, and what
         /// waits for the same several times goes on.
         Mixed = "mixed",
+        /// About one: for what refuses zeros, as a logarithm does.
+        Unit = "unit",
     }
 }
 

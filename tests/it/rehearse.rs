@@ -356,6 +356,7 @@ fn memory_that_hangs_on_values_that_were_read_is_never_promised() {
     let told = r#"tell steps ', "traps": [{"kind": "value-read", "where": "train.py:6 pad", "memory": "same"}]'"#;
     let (code, report) = play(&format!("{reads}{told}")).json();
     assert_eq!((code, report["verdict"].as_str()), (0, Some("fits")), "it needs the same with other values: {report}");
+    assert!(report["runs"][0]["notes"].to_string().contains("four more runs"), "{report}");
     let larger = "[ \"$set_values\" = large ] && allocated=$((9000 * mib)) reserved=$((9000 * mib))\n";
     let (code, report) = play(&format!("{reads}{larger}{told}")).json();
     assert_eq!((code, report["verdict"].as_str()), (3, Some("unknown")), "{report}");
@@ -395,14 +396,27 @@ fi
 tell steps ''"#;
     let script =
         |when: &str| format!("allocated=$((2000 * mib)) reserved=$allocated\n{READ_ONE}if {when}; then\n  {fails}");
-    let (code, report) = play(&script("[ \"$set_values\" = zeros ]")).json();
-    assert_eq!((code, report["verdict"].as_str()), (3, Some("unknown")), "{report}");
-    let because = report["because"][0].as_str().unwrap();
-    for part in ["with zeros in place of the values that it reads", "math domain error (train.py:9 bits)", "large ones"]
-    {
-        assert!(because.contains(part), "{because}");
+    const TELLS: [&str; 3] =
+        ["with zeros in place of the values that it reads", "math domain error (train.py:9 bits)", "large ones"];
+    // With huge values it needs other memory, or whatever else is assumed is refused too: nothing bounds the figures.
+    let huge =
+        "[ \"$set_values\" = huge ] && allocated=$((9000 * mib)) reserved=$allocated\n[ \"$set_values\" = zeros ]";
+    for when in [huge, "[ \"$set_values\" != large ]"] {
+        let (code, report) = play(&script(when)).json();
+        assert_eq!((code, report["verdict"].as_str()), (3, Some("unknown")), "{report}");
+        let because = report["because"][0].as_str().unwrap();
+        assert!(TELLS.iter().all(|part| because.contains(part)), "{because}");
+        assert_eq!(report["peak"]["allocated_bytes"], 2000_u64 << 20, "of the run that went on: {report}");
     }
-    assert_eq!(report["peak"]["allocated_bytes"], 2000_u64 << 20, "of the run that went on: {report}");
+    // What it goes on with needs the same: it refuses zeros, and what may be one.
+    for when in
+        ["[ \"$set_values\" = zeros ]", "case \"$set_values\" in zeros|negative|huge|mixed) true;; *) false;; esac"]
+    {
+        let (code, report) = play(&script(when)).json();
+        assert_eq!((code, report["verdict"].as_str()), (0, Some("fits")), "{report}");
+        let notes = report["runs"][0]["notes"].to_string();
+        assert!(TELLS[..2].iter().all(|part| notes.contains(part)), "{notes}");
+    }
     // One that fails whatever the values are, fails.
     let (code, report) = play(&script("true")).json();
     assert_eq!(code, 3, "{report}");
