@@ -1375,7 +1375,10 @@ pub fn verdict(diagnosis: &Diagnosis, all: &[Diagnosis]) -> Text {
     let never = wording::never_fits(&diagnosis.incident).unwrap_or_default();
     // A limit or a largest buffer refused it: the device may have room.
     let of_device = event.resource == Resource::Gpu;
-    let by_limit = diagnosis.findings.first().is_some_and(|f| f.proved && f.cause.id == CauseId::FrameworkLimit);
+    let leading = diagnosis.findings.first().filter(|first| first.cause.id == CauseId::FrameworkLimit);
+    // Where only a limit is printed, and it is the cause that stands out, nothing tells of the device.
+    let alone = event.facts.get(Fact::Limit).is_some() && event.facts.get(Fact::Capacity).is_none();
+    let by_limit = leading.is_some_and(|first| first.proved || alone && diagnosis.conclusion == Conclusion::Likely);
     let refused = of_device
         && (by_limit
             || event.facts.get(Fact::Capacity).is_none()

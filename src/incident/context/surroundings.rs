@@ -77,7 +77,7 @@ pub(super) fn trainers(text: &str, found: &mut Vec<Trainer>) {
     add(Trainer::TensorRtLlm, says(&["/tensorrt_llm/", "trtllm-serve", "[tensorrt-llm]"]));
     add(Trainer::Fastai, says(&["/fastai/"]));
     add(Trainer::Megatron, says(&["/megatron/", "megatron-lm", "pretrain_gpt.py"]));
-    add(Trainer::Diffusers, says(&["/diffusers/"]));
+    add(Trainer::Diffusers, says(&["/diffusers/", "loading pipeline components"]));
     add(
         Trainer::HfTrainer,
         says(&["transformers/trainer", "trainingarguments(", "***** running training *****"])
@@ -376,6 +376,21 @@ pub(super) fn went_on(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A line is looked at only where a keyword of the topics stands in it: a mark that none covers is never seen.
+    #[test]
+    fn every_mark_of_a_trainer_is_looked_for() {
+        use crate::incident::context::topics;
+        let source = include_str!("surroundings.rs");
+        let marked =
+            source.split_once("pub(super) fn trainers").and_then(|(_, rest)| rest.split_once("/// How telling"));
+        let (body, _) = marked.expect("the function");
+        // What counts beside other words only.
+        let beside = ["class", "images", "instances", "'learning_rate':", "'epoch':"];
+        let marks = body.split('"').skip(1).step_by(2).filter(|mark| !beside.contains(mark));
+        let unread: Vec<&str> = marks.filter(|mark| topics::of(mark) & topics::CLUE == 0).collect();
+        assert!(unread.is_empty(), "{unread:?}");
+    }
 
     #[test]
     fn a_date_stands_at_the_start_of_a_line() {
