@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Logs as they get pasted: cut, wrapped, interleaved, encoded twice, with other numerals. No figure may become another.
 
-usage: mutilate.py OOMDOC [FOLDER...] [--only MUTATION] [--sample N] [--variants N] [--jobs N] [--show N]
+usage: mutilate.py OOMDOC [FOLDER...] [--only MUTATION] [--sample N] [--variants N] [--jobs N] [--show N] [--page FILE]
 
 Reads the project's fixtures and the open ones among its reports, and the logs of FOLDERs. `OOMDOC explain --format json` of
 each damaged log is held against that of the whole one. A figure of a failure counts as
@@ -233,6 +233,38 @@ def logs(folders):
     return fixtures + reports + [log for folder in folders for log in sorted(folder.rglob("*.log"))]
 
 
+PAGE = """# Logs as they get pasted
+
+What `oomdoc explain` makes of the {logs} logs of `fixtures/logs` and `tests/corpus/reports` when they are cut, wrapped, interleaved, encoded twice or
+printed with other numerals: {damaged:,} damaged logs, {figures:,} figures, {wrong} of them wrong. Written by
+
+```sh
+python3 tests/corpus/mutilate.py target/release/oomdoc --page docs/mutilated-logs.md
+```
+
+A figure is *same* where the whole log gives it under the same name, *another name* where the whole log gives it under another or prints it without
+giving it, *wrong* where it is no number of the whole log, and *not given* where the whole log's first failure has it and the damaged log's report
+leaves it out. *Seen* are the damaged logs in which a failure is still found; of a log whose head or tail is cut off the failure itself is often gone.
+
+| damage | logs | seen | same | another name | wrong | not given |
+| --- | --: | --: | --: | --: | --: | --: |
+{rows}
+"""
+
+
+def page(logs, names, total):
+    every = sum(total.values(), collections.Counter())
+    columns = ("logs", "seen", "same", "role", "wrong", "lost")
+    row = lambda name, tally: f"| {name} | " + " | ".join(f"{tally[column]:,}" for column in columns) + " |"
+    return PAGE.format(
+        logs=logs,
+        damaged=every["logs"],
+        figures=sum(every[column] for column in ("same", "role", "wrong")),
+        wrong=every["wrong"],
+        rows="\n".join([row(name, total[name]) for name in names] + [row("**all**", every)]),
+    )
+
+
 def main():
     ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     ap.add_argument("oomdoc")
@@ -242,6 +274,7 @@ def main():
     ap.add_argument("--variants", type=int, default=2, help="of each log, where chance decides")
     ap.add_argument("--jobs", type=int, default=2)
     ap.add_argument("--show", type=int, default=0, help="print so many of the figures that went wrong, or changed their role")
+    ap.add_argument("--page", type=pathlib.Path, help="write the table there, as a page of the book")
     args = ap.parse_args()
     names = [name for name in MUTATIONS if args.only in name]
     total, found = collections.defaultdict(collections.Counter), []
@@ -264,6 +297,8 @@ def main():
     for name in [*names, "all"]:
         row = total[name] if name != "all" else sum(total.values(), collections.Counter())
         print(f"{name:<24}" + "".join(f"{row[column]:>8}" for column in columns))
+    if args.page:
+        args.page.write_text(page(len(all_logs), names, total))
     found.sort(key=lambda row: row[3] != "wrong")
     for row in found[:args.show]:
         print(*row)

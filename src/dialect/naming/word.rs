@@ -50,9 +50,9 @@ const NO_NAMES: &str = "\
     main make malloc malloc_consolidate mamba management manager managers manual map maps mar march master match \
     matrices matrix max maximum may maybe mb me meanwhile media mem memory memoryerror merge merging mesh meshes \
     message method methods metrics mib might min minimum mmap mnt mode model models module modules mon monday \
-    monitor monitoring more most mpi mpiexec mpirun msg munmap must my name names nan need needed needs net \
+    monitor monitoring more most mpi mpiexec mpirun ms msg munmap must my name names nan need needed needs net \
     netty network networks never new next nil no nobody node nodes nomem nomemoryerror none normal normally not \
-    note notes notice nov november now npm npx null numa number nvidia object objects oct october of often ok \
+    note notes notice nov november now npm npx null numa number ns nvidia object objects oct october of often ok \
     old omp on only onto oom oomkilled oops open opencl opening openmp openmpi operating opt optimizer option \
     options or os oserror other our out output outputs over overview package packages page pagefile pages panic \
     panicked parallel param parameter parameters params parse parser parsing part particle particles parts path \
@@ -67,7 +67,7 @@ const NO_NAMES: &str = "\
     requirements requires reserved resolver resource resources restore restoring result results retry return \
     returned returning rhel rlimit rocm root routine row rows rpc rs rscript rss run runner running runs runtime \
     runtime_error runtimeerror same sample samples sat saturday save saved saving sbatch sbin sbrk scan scanning \
-    scene scheduler scratch script scripts search searching secondary section sections see segment segmentation \
+    scene scheduler scratch script scripts search searching sec secondary secs section sections see segment segmentation \
     segments select self send sender sending sep september sequential serial server servers service services \
     sess session sessions set setting settings severe sh shall shard shards shared she shell shm should sigabrt \
     sigbus sigkill signal sigsegv sigterm simulate simulating simulation singularity size sizeof sizes slab \

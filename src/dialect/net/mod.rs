@@ -643,6 +643,19 @@ fn asks(text: &str) -> bool {
         .any(|verb| text.trim_start().starts_with(verb))
 }
 
+/// True for an attempt that begins a clause: `not enough memory; collected, trying half`.
+fn tries(behind: &str) -> bool {
+    [", trying ", "; trying ", ". trying "].iter().any(|words| {
+        behind.split_once(words).is_some_and(|(_, attempt)| match attempt.strip_prefix("to ") {
+            // `trying to use a smaller size`; to what else is tried may be what failed.
+            Some(act) => ["use ", "continue", "shrink", "reduce", "split", "free ", "recover"]
+                .iter()
+                .any(|way| act.starts_with(way)),
+            None => !asks(attempt),
+        })
+    })
+}
+
 /// Whether the line reports a failure or something that was got over; nothing where it stands in no error's context.
 fn standing(
     document: &Document,
@@ -747,18 +760,8 @@ fn standing(
             })
         })
     };
-    // `not enough memory; collected, trying half`: an attempt that begins a clause.
-    let tries = [", trying ", "; trying ", ". trying "].iter().any(|words| {
-        behind.split_once(words).is_some_and(|(_, attempt)| match attempt.strip_prefix("to ") {
-            // `trying to use a smaller size`; to what else is tried may be what failed.
-            Some(act) => ["use ", "continue", "shrink", "reduce", "split", "free ", "recover"]
-                .iter()
-                .any(|way| act.starts_with(way)),
-            None => !asks(attempt),
-        })
-    });
     // What stands before the words is no advice: `preempted because there is not enough … Increase …`.
-    let says_way_on = tries
+    let says_way_on = tries(behind)
         || match lower.strip_suffix(behind) {
             Some(lead) => begins(lead, WAY_ON) || begins(behind, WAY_ON) && (!advice || begins(behind, DOING)),
             None => begins(lower, WAY_ON) && !advice,
@@ -905,6 +908,8 @@ fn figures(document: &Document, position: usize, event: &mut Event, from: usize,
     let mut take = |at: usize, refused: Option<usize>| {
         let (framed, lines) = framed(document, at).filter(|_| at == position).unzip();
         let line = framed.as_deref().unwrap_or_else(|| clipped(field::text(document, at)));
+        let cut_ahead = (at == 0).then(|| without_first_number(line)).flatten();
+        let line = cut_ahead.as_deref().unwrap_or(line);
         let lines = lines.unwrap_or(1);
         let next = field::text(document, at + lines);
         let cut = document.open_ended && at == last;
@@ -976,6 +981,12 @@ fn figures(document: &Document, position: usize, event: &mut Event, from: usize,
         earlier(document, position).into_iter().for_each(|(at, from)| take(at, Some(from)));
     }
     state::complete(document, position, event);
+}
+
+/// The first line of a text without the number that it begins with, whose first digits may have been cut off.
+fn without_first_number(line: &str) -> Option<String> {
+    let digits = line.bytes().take_while(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b',')).count();
+    (digits > 0).then(|| "_".repeat(digits) + line.get(digits..).unwrap_or_default())
 }
 
 /// The message that told the figures of a request before the one at `position`, which is of the same failure and tells
@@ -1145,7 +1156,7 @@ pub(super) fn survived(document: &Document, position: usize, event: &Event) -> b
     }
     let says = |at: usize, words: &[&str]| {
         let lower = clipped(field::text(document, at)).to_lowercase();
-        words.iter().any(|word| lower.contains(word))
+        words.iter().any(|word| lower.contains(word)) || at == position && tries(&lower)
     };
     let last = document.lines.partition_point(|line| line.number <= event.at.last).max(position + 1) - 1;
     let mild = matches!(level(field::text(document, position)), Some(Level::Warning | Level::Chatter));
@@ -1502,6 +1513,14 @@ mod tests {
     }
 
     #[test]
+    fn a_known_programs_next_attempt_is_a_way_on() {
+        let log =
+            "trying batch 512: CUDA out of memory, trying 256\nbatch fits\nepoch 1/10 loss 0.4\nepoch 2/10 loss 0.3\n";
+        let events = dialect::events(&Document::from_text("-", log));
+        assert_eq!(events.first().map(|event| event.standing), Some(Standing::Harmless));
+    }
+
+    #[test]
     fn a_job_that_a_scheduler_leaves_out_is_no_failure() {
         let left = "10:13:01 [grid] Mesh needs 7000.00 MB RAM but only 4000.00 MB is available for use.\n";
         assert!(
@@ -1552,6 +1571,21 @@ mod tests {
         assert_eq!(told(&format!("{report}{other}{failed}")), vec![(Fact::Requested, 2048), (Fact::Allocated, 6031)]);
         let step = "step 12 GPU memory: 5812 MiB\n";
         assert_eq!(told(&format!("{step}{failed}")), vec![(Fact::Requested, 2048)], "what is used at a step");
+    }
+
+    #[test]
+    fn a_number_that_begins_a_text_may_have_lost_digits() {
+        assert_eq!(sizes(&caught("22 MiB could not be allocated: out of memory\n").unwrap()), vec![]);
+        let whole = "grid 1\n22 MiB could not be allocated: out of memory\n";
+        assert_eq!(sizes(&caught(whole).unwrap()), vec![(Fact::Requested, 22)]);
+    }
+
+    #[test]
+    fn figures_that_can_be_read_in_two_ways_contradict_others() {
+        let report =
+            "Device memory allocated by A :  6,031 MiB\nDevice memory allocated by B :    812 MiB\ntile 1\ntile 2\n";
+        let log = format!("start\n{report}ERROR gridtool: GPU out of memory\n");
+        assert_eq!(sizes(&caught(&log).unwrap()), vec![]);
     }
 
     #[test]

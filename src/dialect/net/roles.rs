@@ -336,21 +336,21 @@ pub fn has_size(line: &str) -> bool {
 pub struct Set<'a> {
     pub before: &'a str,
     pub after: &'a str,
-    pub figure: Figure,
+    /// Nothing where the number can be read in two ways.
+    pub figure: Option<Figure>,
 }
 
 /// The sizes of a line: `Total global memory: 23.99 GiB`. Stamps and counts beside them are none.
 pub fn sizes(line: &str, at: Span) -> Vec<Set<'_>> {
     let places = places(line, "", at, false, Base::Binary);
     let ends = |place: &Place| line.get(place.to..).is_some_and(|rest| rest.trim().is_empty() || rest.starts_with(','));
-    let mut sets = Vec::new();
+    let sized = |place: &&Place| !place.bare || place.figure.bytes >= LEAST_LARGE && ends(place);
     let mut from = 0;
-    for place in places.iter().filter(|place| !place.bare || place.figure.bytes >= LEAST_LARGE && ends(place)) {
-        let figure = Figure { half_width: place.figure.half_width.saturating_add(place.slack), ..place.figure };
-        if let (Some(before), Some(after)) = (line.get(from..place.from), line.get(place.to..))
-            && !place.doubtful
-            && figure.bytes > 0
-        {
+    let mut sets = Vec::new();
+    for place in places.iter().filter(sized) {
+        let half_width = place.figure.half_width.saturating_add(place.slack);
+        let figure = Some(Figure { half_width, ..place.figure }).filter(|_| !place.doubtful);
+        if let (Some(before), Some(after)) = (line.get(from..place.from), line.get(place.to..)) {
             sets.push(Set { before, after, figure });
         }
         from = place.to;
@@ -1080,6 +1080,12 @@ fn by_words(line: &str, next: &str, places: &[Place], refused: Option<usize>) ->
             order = Some(false);
         }
         let before_it = said.last().copied();
+        // `limit: 9 GiB > 1`, cut off: what is above the limit is not the limit.
+        let above = after.trim_start().starts_with('>') && matches!(ahead, Some((Fact::Limit | Fact::Capacity, ..)));
+        if above && pair.is_none() && places.get(i + 1).is_none() {
+            said.push(Said::Nothing);
+            continue;
+        }
         let paired = pair.is_some() || second.is_some();
         if let Some(compared) = compared(line, places, i, ahead.map(|(fact, ..)| fact)).filter(|_| !paired) {
             said.push(compared);
@@ -1656,6 +1662,7 @@ mod tests {
             "out of memory: block 1024 of 4096",
             "rate(requests_total[5m]) needs more memory",
             "status: 2 MIOpen Error: out of memory",
+            "resident set size > client RAM limit: 14336.12MB > 137",
             "--limitSortRAM 8589934592",
             "0:03:52.411   6 GiB / 8 GiB   ERROR   General  out of memory",
         ] {

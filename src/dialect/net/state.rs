@@ -29,7 +29,8 @@ struct Labelled<'a> {
     label: &'a str,
     fact: Fact,
     whose: Whose,
-    figure: Figure,
+    /// Nothing where the number can be read in two ways: no other line's figure is this one.
+    figure: Option<Figure>,
 }
 
 /// Adds what the lines before a message tell of the memory's state, and on which device it was.
@@ -56,7 +57,7 @@ fn on_one_line(document: &Document, position: usize, event: &mut Event) {
     let mut found: Option<(Figure, Figure)> = None;
     let mut told_alone: Vec<Figure> = Vec::new();
     let mut unclear = false;
-    for at in field::before(position, LINES) {
+    for at in before(document, position, LINES) {
         let text = clipped(field::text(document, at));
         let lower = text.to_lowercase();
         let named = if on_device { names_device(&lower) } else { names_host(&lower) };
@@ -92,6 +93,13 @@ fn on_one_line(document: &Document, position: usize, event: &mut Event) {
     }
 }
 
+/// Lines before a message, nearest first, that no other rank printed.
+fn before(document: &Document, position: usize, count: usize) -> impl Iterator<Item = usize> {
+    let rank = |at: usize| document.lines.get(at).and_then(|line| line.rank);
+    let own = rank(position);
+    field::before(position, count).filter(move |at| own.is_none() || rank(*at).is_none_or(|other| own == Some(other)))
+}
+
 /// True for a state in which there was room for what was refused: an earlier one.
 fn leaves_room(event: &Event, free: &Figure) -> bool {
     match (event.facts.get(Fact::Requested), event.facts.get(Fact::Capacity)) {
@@ -108,7 +116,7 @@ fn on_lines_of_their_own(document: &Document, position: usize, event: &mut Event
     let own = |whose: Whose| if on_device { whose == Whose::Device } else { whose != Whose::Device };
     let mut told: Vec<Labelled<'_>> = Vec::new();
     let mut contradicted: Vec<Fact> = Vec::new();
-    for at in field::before(position, START) {
+    for at in before(document, position, START) {
         let line = clipped(field::text(document, at));
         let Some(one) = labelled(line, Span::line(field::number(document, at))).filter(|one| own(one.whose)) else {
             continue;
@@ -124,13 +132,15 @@ fn on_lines_of_their_own(document: &Document, position: usize, event: &mut Event
         }
         match told.iter().find(|known| known.fact == one.fact) {
             Some(known) if known.label == one.label && one.fact != Fact::Capacity => {}
-            Some(known) if roles::apart(&known.figure, &one.figure) => contradicted.push(one.fact),
-            Some(_) => {}
+            Some(known) => {
+                let agree = known.figure.zip(one.figure).is_some_and(|(a, b)| !roles::apart(&a, &b));
+                contradicted.extend((!agree).then_some(one.fact));
+            }
             None => told.push(one),
         }
     }
     told.retain(|one| !contradicted.contains(&one.fact) && event.facts.get(one.fact).is_none());
-    let get = |fact| told.iter().find(|one| one.fact == fact).map(|one| one.figure);
+    let get = |fact| told.iter().find(|one| one.fact == fact).and_then(|one| one.figure);
     let total = get(Fact::Capacity).or(event.facts.get(Fact::Capacity));
     let fits = |part: &Figure| total.is_none_or(|total| part.interval().low <= total.interval().high);
     for fact in [Fact::Capacity, Fact::Limit, Fact::Used, Fact::Allocated, Fact::Peak, Fact::Free] {
@@ -144,7 +154,7 @@ fn on_lines_of_their_own(document: &Document, position: usize, event: &mut Event
 /// The device that the lines before a message name, where they name one only.
 fn which_device(document: &Document, position: usize) -> Option<(u32, Span)> {
     let mut told: Option<(u32, Span)> = None;
-    for at in field::before(position, LINES) {
+    for at in before(document, position, LINES) {
         let span = Span::line(field::number(document, at));
         let mut known = Known::default();
         device(&mut known, clipped(field::text(document, at)), span);
@@ -348,7 +358,7 @@ mod tests {
     use super::*;
 
     fn told(line: &str) -> Option<(Fact, Whose, u64)> {
-        labelled(line, Span::line(1)).map(|one| (one.fact, one.whose, one.figure.bytes >> 20))
+        labelled(line, Span::line(1)).and_then(|one| Some((one.fact, one.whose, one.figure?.bytes >> 20)))
     }
 
     #[test]
