@@ -229,11 +229,12 @@ pub struct HeldWeights {
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct HeldStates {
-    /// Bytes of states on the device, and of the parameters that they are of.
+    /// Bytes of states on the device, of the parameters that have all of theirs, and of all with gradients.
     pub made: u64,
     pub parameters: u64,
-    /// Bytes of all parameters with gradients.
     pub all: u64,
+    /// What the states come to once all have theirs.
+    pub whole: u64,
 }
 
 /// How the job ended, and what the kernel counted meanwhile.

@@ -3,8 +3,9 @@
 use super::{Mechanism, Reading};
 use crate::cause::nature::{JobKind, job_kind, on_gpu};
 use crate::incident::context::{Clue, Phase};
+use crate::incident::timeline::HeldWeights;
 use crate::text;
-use crate::text::Text;
+use crate::text::{Lang, Text, counted};
 use crate::units::Bytes;
 
 /// The log shows the same load more than once, or a copy of a model in the making.
@@ -86,32 +87,51 @@ pub const HELD_AGAIN: Mechanism = Mechanism {
         } else {
             "besides"
         };
-        let (class, one, modules, tensors) = (&weights.class, Bytes(weights.bytes), weights.modules, weights.tensors);
-        let all = Bytes(extra);
+        let (class, one, all) = (&weights.class, Bytes(weights.bytes), Bytes(extra));
         let (since_en, since_zh) = match level {
             "made-meanwhile" | "moved-meanwhile" => (", made since the last step", "，是上一步之后产生的"),
             _ => ("", ""),
         };
-        let to_come = weights.modules.saturating_mul(weights.bytes).saturating_sub(weights.again);
-        let to_come = if to_come == 0 {
-            Text::default()
-        } else {
-            let more = Bytes(to_come);
-            text!(en: ", {more} of them still to come", zh: "，其中还有 {more} 尚未到达")
+        let held = [of_modules(weights), of_tensors(weights)];
+        let joined = |lang, and: &str| {
+            let held: Vec<&str> = held.iter().flatten().map(|held| held.in_lang(lang)).collect();
+            held.join(and)
         };
-        let (to_come_en, to_come_zh) = (&to_come.en, &to_come.zh);
+        let (in_en, in_zh) = (joined(Lang::En, " and "), joined(Lang::Zh, "，"));
         Some(Reading::new(
             level,
             text!(
-                en: "the weights of {class} ({one}) lie on the device again, {all} in all{since_en}: in modules alike \
-                     ({modules}{to_come_en}), and in sets of tensors that belong to no module, such as a state dict or a moving \
-                     average ({tensors})",
-                zh: "{class} 的权重（{one}）在设备上另有副本，共 {all}{since_zh}：相同的模块 {modules} 个{to_come_zh}，不属于任何\
-                     模块的整组张量（state dict、滑动平均等）{tensors} 组"
+                en: "the weights of {class} ({one}) lie on the device again, {all} in all{since_en}: {in_en}",
+                zh: "{class} 的权重（{one}）在设备上另有副本，共 {all}{since_zh}：{in_zh}"
             ),
         ))
     },
 };
+
+/// Modules with the same weights, and what of theirs is not on the device yet.
+fn of_modules(weights: &HeldWeights) -> Option<Text> {
+    let modules = weights.modules;
+    let more = Bytes(modules.saturating_mul(weights.bytes).saturating_sub(weights.again));
+    let alike = counted(modules, "module", "modules");
+    let (en, zh) = if more.0 == 0 {
+        Default::default()
+    } else {
+        (format!(" ({more} of it still to come)"), format!("（其中 {more} 尚未到达）"))
+    };
+    (modules > 0).then(|| text!(en: "in {alike} alike{en}", zh: "相同的模块 {modules} 个{zh}"))
+}
+
+/// Sets of tensors that hold the same.
+fn of_tensors(weights: &HeldWeights) -> Option<Text> {
+    let tensors = weights.tensors;
+    let sets = counted(tensors, "set", "sets");
+    (tensors > 0).then(|| {
+        text!(
+            en: "in {sets} of tensors that belong to no module, such as a state dict or a moving average",
+            zh: "不属于任何模块的整组张量（state dict、滑动平均等）{tensors} 组"
+        )
+    })
+}
 
 /// Of the copies' bytes so much was allocated since the last step, where they were made by what failed. Some may be
 /// freed again.
@@ -198,7 +218,7 @@ mod tests {
         let told = (HELD_AGAIN.read)(&on_its_way).unwrap();
         assert_eq!(told.level, "moved-meanwhile");
         assert!(told.text.en.contains("2.00 GiB in all, made since the last step"), "{told:?}");
-        assert!(told.text.en.contains("(1, 4.00 GiB of them still to come)"), "{told:?}");
+        assert!(told.text.en.contains("in 1 module alike (4.00 GiB of it still to come)"), "{told:?}");
         assert_eq!(held(1, GIB / 2, &[]), None, "a small one is in nobody's way");
     }
 

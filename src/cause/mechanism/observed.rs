@@ -620,11 +620,12 @@ pub const VICTIM: Mechanism = Mechanism {
             return Some(Reading::new(
                 "had-more-to-do",
                 text!(
-                    en: "{en} was shot after {after}, when it held {own}; the {count} others of its kind had risen with \
-                         it, by {risen} to {middle} in the middle, and then stood still with that: all did the same, \
-                         and this one had far more of it to do, as with a larger share of the data",
-                    zh: "{zh}在 {after} 后被杀，当时占用 {own}；同类的其他 {count} 个曾与它一同增长（中位增长 {risen}，达 \
-                         {middle}），随后保持不变：它们做的是同样的事，而这个进程的量大得多，例如分到的数据更多"
+                    en: "{en} was shot after {after}, when it held {own}; the {count} others of its kind had risen \
+                         with it, by {risen} to {middle} in the middle, and then stood still with that: all did the \
+                         same, and this one had far more of it to do, as with a larger share of the data",
+                    zh: "{zh}在 {after} 后被杀，当时占用 {own}；同类的其他 {count} 个曾与它一同增长（中位增长 \
+                         {risen}，达 {middle}），随后保持不变：它们做的是同样的事，而这个进程的量大得多，例如分到的\
+                         数据更多"
                 ),
             ));
         }

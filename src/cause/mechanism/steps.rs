@@ -40,17 +40,15 @@ pub const STATES: Mechanism = Mechanism {
         let (_, refusal) = incident.observed.as_deref()?.refused(incident)?;
         // Once all have theirs, what a step asks for is its own, and gone with it.
         let states = refusal.states.filter(|states| (1..states.all).contains(&states.parameters))?;
-        let each = states.made as f64 / states.parameters as f64;
-        let to_come = (each * (states.all - states.parameters) as f64) as u64;
         let (made, some, all) = (Bytes(states.made), Bytes(states.parameters), Bytes(states.all));
-        let (to_come, total) = (Bytes(to_come), Bytes(refusal.total));
+        let (to_come, total) = (Bytes(states.whole.saturating_sub(states.made)), Bytes(refusal.total));
         let needed = Bytes(refusal.allocated.saturating_add(to_come.0));
         Some(Reading::new(
             "unfinished",
             text!(
-                en: "the optimizer was making its states, which stay: it had {made} for {some} of {all} of parameters, \
-                     and about {to_come} were to come: after that, {needed} would be allocated of {total}",
-                zh: "优化器正在创建会一直保留的状态：已为 {all} 参数中的 {some} 创建 {made}，还需约 {to_come}：之后 \
+                en: "the optimizer was making its states, which stay: {made}, complete for {some} of {all} of \
+                     parameters, and about {to_come} were to come: after that, {needed} would be allocated of {total}",
+                zh: "优化器正在创建会一直保留的状态：已有 {made}，{all} 参数中的 {some} 已齐备，还需约 {to_come}：之后 \
                      {total} 中将分配 {needed}"
             ),
         ))
@@ -243,13 +241,14 @@ mod tests {
             let mut incident = failed(&[], 22.0, 1.0, Some(Phase::OptimizerStep));
             let mut timeline = incident.observed.as_deref().cloned().unwrap();
             let bytes = |gib: f64| (gib * GIB) as u64;
-            let states = HeldStates { made: bytes(2.0 * parameters), parameters: bytes(parameters), all: bytes(8.0) };
+            let (made, whole) = (bytes(2.0 * parameters), bytes(16.0));
+            let states = HeldStates { made, parameters: bytes(parameters), all: bytes(8.0), whole };
             timeline.inside[0].failures[0].states = Some(states);
             incident.observed = Some(Arc::new(timeline));
             incident
         };
         let told = (STATES.read)(&of(3.0)).unwrap().text.en;
-        assert!(told.contains("it had 6.00 GiB for 3.00 GiB of 8.00 GiB of parameters"), "{told}");
+        assert!(told.contains("6.00 GiB, complete for 3.00 GiB of 8.00 GiB of parameters"), "{told}");
         assert!(told.contains("about 10.00 GiB were to come: after that, 32.00 GiB would be allocated"), "{told}");
         assert_eq!(rank(&of(3.0))[0].cause.id, CauseId::Capacity);
         for finished_or_without in [8.0, 0.0] {

@@ -241,20 +241,28 @@ def _look_around(torch, device, failure):
 
 
 def _states(torch, device, optimizers):
-    """What optimizers keep on the device, the parameters that they keep it for, and all that will have it: in bytes."""
-    made = those = everyone = 0
+    """What optimizers keep on the device, the parameters for which that is complete, all that will have it, and what it
+    comes to then: in bytes."""
+    held = []  # (bytes of a parameter, tensors and bytes that are kept for it)
     for optimizer in optimizers:
         states = optimizer.__dict__.get("state", {})
         for group in optimizer.__dict__.get("param_groups", ()):
             for each in group["params"]:
                 if not _lies_on(each, device) or each.grad is None:
                     continue
-                everyone += _size(each)
                 values = (states.get(each) or {}).values()
                 kept = [value for value in values if isinstance(value, torch.Tensor) and _lies_on(value, device)]
-                those += _size(each) if kept else 0
-                made += sum(_size(value) for value in kept)
-    return {"made": made, "parameters": those, "all": everyone}
+                held.append((_size(each), len(kept), sum(map(_size, kept))))
+    # One that is being served has fewer.
+    most = max([count for _, count, _ in held], default=0)
+    complete = [each for each in held if most and each[1] == most]
+    parameters, everyone = sum(each[0] for each in complete), sum(each[0] for each in held)
+    return {
+        "made": sum(each[2] for each in held),
+        "parameters": parameters,
+        "all": everyone,
+        "whole": sum(each[2] for each in complete) * everyone // parameters if parameters else 0,
+    }
 
 
 def _size(tensor):
