@@ -472,6 +472,8 @@ struct Report {
     first: usize,
     last: usize,
     message: Option<usize>,
+    /// Where the group and the task are named: quoted where nothing else of the report is.
+    scope: Option<usize>,
     trigger: Option<(String, Span)>,
     order: Option<(u64, Span)>,
     memcg: bool,
@@ -565,7 +567,13 @@ impl Report {
                 report.name.note(name.to_string(), span);
                 report.message.get_or_insert(at);
             }
-            report.no_victim |= line.contains(NOT_KILLED);
+            if line.contains(NOT_KILLED) {
+                report.no_victim = true;
+                report.message.get_or_insert(at);
+            }
+            if is_scope(text) {
+                report.scope = Some(at);
+            }
         }
         report
     }
@@ -733,7 +741,7 @@ impl Report {
 
     fn into_event(self, document: &Document) -> Event {
         let resource = if self.memcg { Resource::Cgroup } else { Resource::Host };
-        let quoted = self.message.unwrap_or(self.first);
+        let quoted = self.message.or(self.scope).unwrap_or(self.first);
         let mut event = field::event(document, quoted, "kernel-oom-kill", Program::LinuxKernel, resource);
         event.message = field::quoted(bare(field::text(document, quoted)));
         event.at = Span::lines(field::number(document, self.first), field::number(document, self.last));

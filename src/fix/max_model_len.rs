@@ -63,6 +63,13 @@ fn advise(case: &Case) -> Advice {
     if case.sign(Sign::UnevenDevices) {
         return Advice::Silent;
     }
+    if engine == Program::MlcLlm && case.sign(Sign::EngineStartup) {
+        return Advice::WontHelp(text!(
+            en: "the check at start holds weights and temporary buffers against its share of the device; the context's \
+                 cache is not in it",
+            zh: "启动检查只用权重与临时缓冲区同所占份额比较，不含上下文的缓存"
+        ));
+    }
     if case.compares_at_start() {
         return Advice::WontHelp(text!(
             en: "the check at start compares what is free with the share asked for; the context plays no part in it \

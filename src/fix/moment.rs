@@ -362,8 +362,15 @@ impl<'a> Case<'a> {
 
     /// True inside a call that switches gradients off by itself: a library's, or one under `@torch.no_grad()`, which
     /// stands in a traceback as `decorate_context` (`torch/utils/_contextlib.py`, `torch/autograd/grad_mode.py` before
-    /// 2.0).
+    /// 2.0); or the validation of a trainer whose own loop does (Ultralytics' `smart_inference_mode`, MMEngine's
+    /// `@torch.no_grad()`, `torch.no_grad()` in `prediction_step` of the HF Trainer and what is built on it).
     pub fn decorated(&self) -> bool {
+        use Trainer::{HfTrainer, LlamaFactory, MmEngine, Swift, Trl, Ultralytics};
+        let own_loop = [HfTrainer, Trl, LlamaFactory, Swift, Ultralytics, MmEngine];
+        let validates = self.phase() == Some(Phase::Validation);
+        if validates && self.trainer().is_some_and(|trainer| own_loop.contains(&trainer)) {
+            return true;
+        }
         self.context.frames.iter().any(|frame| {
             let file = path(frame);
             file.contains("/transformers/generation/")
@@ -424,6 +431,12 @@ impl<'a> Case<'a> {
         self.innermost().any(fused)
     }
 
+    /// True for a form that ExLlama reads, which keeps every layer on a GPU.
+    pub fn in_exllamas_form(&self) -> bool {
+        let named = |name: &String| ["exl2", "exl3"].iter().any(|form| name.to_ascii_lowercase().contains(form));
+        self.engine() == Some(Program::Exllama) || self.context.model.get().is_some_and(named)
+    }
+
     /// True for a quantised form that comes in several widths, of which a narrower one may be had.
     pub fn in_several_widths(&self) -> bool {
         let named =
@@ -441,32 +454,10 @@ impl<'a> Case<'a> {
         self.context.frames.iter().any(reads)
     }
 
-    /// Bits for each weight by the name of a GGUF file or tag: `model-Q4_K_M.gguf`, `model:q8_0`, `IQ3_XXS`.
-    pub fn gguf_bits(&self) -> Option<u32> {
-        let width = |name: &String| {
-            let name = name.to_ascii_lowercase();
-            name.split(|c: char| !c.is_ascii_alphanumeric()).find_map(|word| {
-                let digit = word.strip_prefix("iq").or_else(|| word.strip_prefix('q'))?;
-                digit.parse().ok().filter(|bits| (1..=8).contains(bits))
-            })
-        };
-        // An option of the same command may set the width of the cache.
-        let files = self.context.command.get().map(|command| {
-            command.split_whitespace().filter(|word| word.ends_with(".gguf")).collect::<Vec<_>>().join(" ")
-        });
-        self.context.model.get().and_then(width).or_else(|| width(&files?))
-    }
-
     /// True where weights are quantised by what the program, its model or its frames are called.
     pub fn quantised(&self) -> bool {
-        let named = |name: &String| {
-            let name = name.to_ascii_lowercase();
-            ["awq", "gptq", "gguf", "exl2", "exl3", "4bit", "8bit", "int4", "int8", "bnb", "-q4", "bpw"]
-                .iter()
-                .any(|form| name.contains(form))
-        };
         self.context.quantized.value() == Some(true)
-            || self.context.model.get().is_some_and(named)
+            || self.context.quantised_width().is_some()
             || self.context.frames.iter().any(|frame| path(frame).contains("/bitsandbytes/"))
     }
 

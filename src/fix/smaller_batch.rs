@@ -304,7 +304,7 @@ pub(super) fn share(case: &Case) -> f64 {
 
 /// Devices over which a total batch is divided.
 fn devices(case: &Case) -> u64 {
-    case.context.world_size.value().unwrap_or(1).max(1)
+    case.context.world_size.value().or(case.context.local_processes.value()).unwrap_or(1).max(1)
 }
 
 /// What the replay of the failure with half the activations says, where it is half the batch that is tried.

@@ -1,6 +1,7 @@
 //! What must hold for every fix on any incident, and what the ranking must do on plain ones.
 
 use super::*;
+use crate::account::proof::{self, Proof, ProofKind};
 use crate::cause;
 use crate::dialect::{Event, Fact, ProcessUse, Resource, Sign};
 use crate::domain::{Number, Program};
@@ -809,4 +810,25 @@ fn no_batch_is_in_a_variable_that_is_being_made() {
     assert!(offered(&plan, "smaller-batch").is_none() && offered(&plan, "chunk-the-operation").is_none());
     assert!(offered(&plan, "weight-quantisation").is_none());
     assert!(first_line_of(&plan, "weight-offload").contains("/cpu:0"));
+}
+
+#[test]
+fn a_form_of_few_bits_needs_what_its_name_tells_and_exllamas_keeps_no_layer_on_the_host() {
+    let of = |name: &str| {
+        let mut context = Context::default();
+        context.model.note(name.into(), Span::line(1));
+        context.parameters.note(32e9, Span::line(1));
+        context.phase.note(Phase::Inference, Span::line(2));
+        let facts = [(Fact::Requested, "66.00 MiB"), (Fact::Capacity, "15.00 GiB"), (Fact::Free, "39.00 MiB")];
+        incident(Program::Pytorch, Resource::Gpu, &facts, context)
+    };
+    let offers = |refused: &Incident| offered(&planned(refused), "weight-offload").is_some();
+    let proved = |refused: &Incident| {
+        let proofs = refused.proofs();
+        proof::of(&proofs, ProofKind::StatesExceedDevice).is_some_and(Proof::certain)
+    };
+    let (narrow, wide) = (of("heron-32B-exl2-3_0"), of("heron-32B"));
+    assert!(!offers(&narrow) && offers(&wide));
+    assert!(!proved(&narrow), "32 billion weights of 3 bits are 11.2 GiB");
+    assert!(proved(&of("heron-32B-Q8_0.gguf")));
 }

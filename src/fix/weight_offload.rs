@@ -16,9 +16,8 @@ pub const FIX: Fix = Fix {
     helps: &[Work::Serving, Work::Inference, Work::Training],
     needs: &[Need::Device, Need::Short],
     applies: |case| {
-        // exllamav2 and its successor keep every layer on a GPU.
-        let no_layers_on_the_cpu = case.engine() == Some(Program::Exllama);
-        case.on_device() && (case.inference() || case.loading() && case.learns()) && !no_layers_on_the_cpu
+        let learns_later = case.loading() && case.learns();
+        case.on_device() && (case.inference() || learns_later) && !case.in_exllamas_form()
     },
     costs: Costs { slows: (0.2, 0.95), numerics: Numerics::Same },
     knobs: &[

@@ -74,7 +74,7 @@ fn advise(case: &Case) -> Advice {
     if case.quantised() && !narrower || matches!(case.precision(), Some(Precision::Int4)) {
         return Advice::Withheld(text!(en: "the weights are quantised already", zh: "权重已经量化"));
     }
-    let width = case.gguf_bits();
+    let width = case.context.gguf_bits();
     if width.is_some_and(|bits| bits <= 2) {
         return Advice::Withheld(text!(en: "the weights have 2 bits already", zh: "权重已是 2 位"));
     }

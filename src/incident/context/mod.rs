@@ -17,6 +17,7 @@ mod surroundings;
 mod topics;
 mod traceback;
 mod trends;
+mod width;
 
 pub use given::Given;
 pub use keys::examples as setting_examples;
