@@ -197,8 +197,9 @@ def to_device(tensor):
         held = torch._C.state['current']
         raise torch.OutOfMemoryError(
             'CUDA out of memory. Tried to allocate ' + mib(size) + '. GPU 0 has a total capacity of 2.00 GiB of which '
-            + mib((2 << 30) - held) + ' is free. Including non-PyTorch memory, this process has ' + mib(held) + ' memory in use. '
-            'Of the allocated memory ' + mib(held) + ' is allocated by PyTorch, and 0 bytes is reserved by PyTorch but unallocated.')
+            + mib((2 << 30) - held) + ' is free. Including non-PyTorch memory, this process has ' + mib(held)
+            + ' memory in use. Of the allocated memory ' + mib(held)
+            + ' is allocated by PyTorch, and 0 bytes is reserved by PyTorch but unallocated.')
     tensor.is_cuda = True
     return tensor
 class Net(torch.nn.Module):
@@ -212,6 +213,11 @@ class Net(torch.nn.Module):
 net = Net(64).cuda()
 optimizer = torch.optim.SGD()
 ";
+
+/// [`MODELS`] on a device of 4 GiB, and what follows.
+fn larger(then: &str) -> String {
+    MODELS.replace("2 << 30", "4 << 30").replace("2.00 GiB", "4.00 GiB") + then
+}
 
 /// Of four tensors of 256 to 268 MiB, three of the second model are on the device when the last one fails.
 #[test]
@@ -229,25 +235,38 @@ fn a_second_model_on_its_way_to_the_device_is_told_and_another_model_is_none() {
     }
 }
 
+/// Weights in full precision that the optimizer updates in place of the module's own were told as a second model.
+#[test]
+fn the_weights_that_an_optimizer_updates_are_no_second_model_and_a_set_that_nobody_has_is_one() {
+    let held = "kept = [to_device(torch.Tensor(*each.shape)) for each in net._parameters.values()]\n";
+    let fails = "optimizer.step()\nto_device(torch.Tensor(600, 1 << 20))\n";
+    for (owner, again) in [("", true), ("optimizer.param_groups = [{'params': kept}]\n", false)] {
+        let script = larger(&format!("{held}{owner}{fails}"));
+        let folder = tempfile::tempdir().unwrap();
+        let Some(output) = run(folder.path(), &["--snapshot=shots"], &script, &[]) else { return };
+        let told = text(&output).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(told.contains("GPU 0 ran out of memory"), "{told}");
+        let copied = "lie on the device again, 1.02 GiB in all: in 1 set of tensors that belong to no module";
+        assert_eq!(told.contains(copied), again, "{told}");
+    }
+}
+
 /// Two states for each parameter, as Adam has them: with the gradients more than the device holds.
 #[test]
 fn states_that_do_not_fit_beside_the_model_are_counted_while_the_optimizer_makes_them() {
-    let script = format!(
-        "{MODELS}torch._C.state['total'] = 4 << 30
-for each in net._parameters.values():
+    let script = larger(
+        "for each in net._parameters.values():
     each.grad = to_device(torch.Tensor(*each.shape))
-optimizer.state, optimizer.param_groups = {{}}, [{{'params': list(net._parameters.values())}}]
+optimizer.state, optimizer.param_groups = {}, [{'params': list(net._parameters.values())}]
 def make_states():
     for each in net._parameters.values():
-        kept = optimizer.state[each] = {{}}
+        kept = optimizer.state[each] = {}
         kept['average'] = to_device(torch.Tensor(*each.shape))
         kept['square'] = to_device(torch.Tensor(*each.shape))
 optimizer._step = make_states
 optimizer.step()
-"
-    )
-    .replace("2 << 30", "4 << 30")
-    .replace("2.00 GiB", "4.00 GiB");
+",
+    );
     let folder = tempfile::tempdir().unwrap();
     let Some(output) = run(folder.path(), &["--snapshot=shots"], &script, &[]) else { return };
     let told = text(&output).split_whitespace().collect::<Vec<_>>().join(" ");

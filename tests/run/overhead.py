@@ -2,8 +2,9 @@
 
     cargo build --release && python tests/run/overhead.py [--oomdoc FILE] [--only PART,...] [--python FILE]
 
-Linux. The parts are throughput, sampler, records, ends and programs; one that is left out keeps its table. As root the
-sampler is also measured with a machine that seems to have swap. `--python` is one with tqdm and rich.
+Linux. The parts are throughput, sampler, inside, records, ends and programs; one that is left out keeps its table. As
+root the sampler is also measured with a machine that seems to have swap. `--python` is one with a CUDA build of torch, tqdm
+and rich.
 """
 
 import argparse
@@ -13,6 +14,7 @@ import os
 import pty
 import re
 import select
+import shlex
 import shutil
 import signal
 import statistics
@@ -136,15 +138,16 @@ def throughput(args, work):
             number += 1000
         file.truncate(PRINTED)
     lines = ("import sys\nfor line in open(sys.argv[1]):\n    sys.stdout.write(line)\n")
-    jobs = {"cat": ["cat", printed], "Python, line by line": [sys.executable, "-I", "-c", lines, printed]}
+    python = [sys.executable, "-I", "-c", lines, printed]
+    jobs = {"nothing": (0, ["true"]), "cat": (PRINTED, ["cat", printed]), "Python, line by line": (PRINTED, python)}
     rows = []
-    for name, job in jobs.items():
+    for name, (size, job) in jobs.items():
         for way, through in (("pipe", through_pipe), ("terminal", through_terminal)):
             times = {"without": [], "with": []}
             for _ in range(args.repeats):
                 for kind, command in (("without", job), ("with", watched(args, job))):
                     took, count = through(command)
-                    assert count == PRINTED, (name, way, kind, count)
+                    assert count == size, (name, way, kind, count)
                     times[kind].append(took)
             rows.append({"job": name, "way": way, **{kind: [round(t, 4) for t in took] for kind, took in times.items()}})
             print(rows[-1], flush=True)
@@ -354,6 +357,48 @@ def programs(args, work):
     return rows
 
 
+# Kernels of the simulated GPU compute nothing: a step is Python's and the allocator's work alone, and what is added shows most.
+STEPS = """
+import time
+import torch
+from torch import nn
+layers = [nn.TransformerEncoderLayer(256, 4, 1024, batch_first=True) for _ in range(6)]
+model = nn.Sequential(*layers).cuda()
+optimizer = torch.optim.AdamW(model.parameters())
+def step():
+    loss = model(torch.randn(8, 128, 256, device='cuda')).square().mean()
+    loss.backward()
+    optimizer.step()
+    optimizer.zero_grad()
+for _ in range(20):
+    step()
+began = time.perf_counter()
+for _ in range(100):
+    step()
+print('rate', 100 / (time.perf_counter() - began), flush=True)
+"""
+
+
+def inside(args, work):
+    """Steps a second with PyTorch's allocator telling (`--snapshot`), and without."""
+    script, out = f"{work}/steps.py", f"{work}/out"
+    with open(script, "w") as file:
+        file.write(STEPS)
+    rates = {"without": [], "watched": [], "with": []}
+    ways = {"without": [], "watched": watched(args, [])[:-1], "with": watched(args, [], f"--snapshot={work}/shots")[:-1]}
+    for _ in range(max(args.repeats // 2, 1)):
+        for kind, words in ways.items():
+            job = [*words, "--"] * bool(words) + [args.python or sys.executable, script]
+            line = " ".join(map(shlex.quote, job)) + f" > {out} 2>&1"
+            host = [args.oomdoc, "rehearse", "--allow-writes", "--steps", "0", "--gpu-memory", "8GiB"]
+            subprocess.run([*host, "--", "sh", "-c", line],
+                           stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+            with open(out) as file:
+                rates[kind].append(float(re.search(r"rate ([\d.]+)", file.read())[1]))
+    print(rates, flush=True)
+    return rates
+
+
 def page(results, args):
     def middle(times):
         return statistics.median(times)
@@ -366,35 +411,51 @@ def page(results, args):
     ]
     if "throughput" in results:
         lines += ["## Output", "",
-                  f"{PRINTED // MIB} MiB, {args.repeats} times each, with and without in turn; medians, and the lowest and highest.",
-                  "", "| job | through a | without | under `oomdoc run` | more, pair by pair |", "| --- | --- | --- | --- | --- |"]
+                  f"{PRINTED // MIB} MiB, {args.repeats} times each, with and without in turn; medians, and the lowest and "
+                  "highest. What prints nothing shows what it takes to begin and to end.",
+                  "", "| job | through a | without | under `oomdoc run` | more, pair by pair |",
+                  "| --- | --- | --- | --- | --- |"]
         for row in results["throughput"]:
-            more = [after / before - 1 for before, after in zip(row["without"], row["with"])]
-            spans = [f"{middle(row[kind]):.3f} s ({min(row[kind]):.3f}–{max(row[kind]):.3f})" for kind in ("without", "with")]
-            lines.append(f"| {row['job']} | {row['way']} | {spans[0]} | {spans[1]} | {middle(more):+.1%} |")
+            more = middle([after - before for before, after in zip(row["without"], row["with"])])
+            share = middle([after / before - 1 for before, after in zip(row["without"], row["with"])])
+            spans = [f"{middle(row[kind]):.3f} s ({min(row[kind]):.3f}–{max(row[kind]):.3f})"
+                     for kind in ("without", "with")]
+            lines.append(f"| {row['job']} | {row['way']} | {spans[0]} | {spans[1]} | {more:+.3f} s ({share:+.0%}) |")
         lines.append("")
     if "sampler" in results:
         lines += ["## Looking", "",
-                  "Processor time of oomdoc's own processes while a job with a record and `--warn` goes on, as a share of one core, over "
-                  f"{WATCHED:.0f} s. It looks ten times a second at most, and less often where that would cost more than 0.8 %. All with the "
-                  "kernel's figures of waiting (PSI).",
+                  "Processor time of oomdoc's own processes while a job with a record and `--warn` goes on, as a share of one "
+                  f"core, over {WATCHED:.0f} s. It looks ten times a second at most, and less often where that would cost more "
+                  "than 0.8 %. All with the kernel's figures of waiting (PSI).",
                   "", "| processes of the job | swap | share of a core | looks a second |", "| --- | --- | --- | --- |"]
         for row in results["sampler"]:
-            lines.append(f"| {row['processes']} | {'yes' if row['swap'] else 'none'} | {row['share']:.2%} | {row['looks']:.1f} |")
+            swap = "yes" if row["swap"] else "none"
+            lines.append(f"| {row['processes']} | {swap} | {row['share']:.2%} | {row['looks']:.1f} |")
         lines.append("")
+    if "inside" in results:
+        rates = {kind: middle(each) for kind, each in results["inside"].items()}
+        pairs = list(zip(results["inside"]["without"], results["inside"]["with"]))
+        more = middle([1000 / after - 1000 / before for before, after in pairs])
+        lines += ["## Steps with `--snapshot`", "",
+                  f"A training step on the simulated GPU, whose kernels compute nothing, so that a step is Python's and the "
+                  f"allocator's work alone: {rates['without']:.1f} steps a second without, {rates['watched']:.1f} under "
+                  f"`oomdoc run`, {rates['with']:.1f} under `oomdoc run --snapshot`, which is {more:.1f} ms a step (medians of "
+                  f"{len(pairs)}). It is PyTorch's own record of each allocation with its stack; on a GPU that computes, a step "
+                  "takes longer and that does not.", ""]
     if "records" in results:
         row = results["records"]
         lines += ["## Many records", "",
-                  f"`oomdoc explain` of {row['records']:,} records ({row['mib']:.0f} MiB): {row['seconds']:.2f} s, {row['cpu']:.2f} s of "
-                  f"processor time, {row['rss']:.0f} MiB at most. It begins with: “{row['head']}”.", ""]
+                  f"`oomdoc explain` of {row['records']:,} records ({row['mib']:.0f} MiB): {row['seconds']:.2f} s, "
+                  f"{row['cpu']:.2f} s of processor time, {row['rss']:.0f} MiB at most. It tells: “{row['head']}”.", ""]
     if "ends" in results:
         alike = sum(row["without"] == row["with"] for row in results["ends"])
         lines += ["## Ends", "", f"{alike} of {len(results['ends'])} alike, as a shell reports them.", "",
                   "| the job | without | under `oomdoc run` |", "| --- | --- | --- |"]
         lines += [f"| {row['end']} | {row['without']} | {row['with']} |" for row in results["ends"]] + [""]
     if "programs" in results:
-        lines += ["## Programs in a terminal", "", "The last line that each leaves, the colours and modes that it sets, what it wrote, and its exit "
-                  "code: the same with and without?", "", "| program | the same | colours and modes |", "| --- | --- | --- |"]
+        lines += ["## Programs in a terminal", "",
+                  "The last line that each leaves, the colours and modes that it sets, what it wrote, and its exit code: the "
+                  "same with and without?", "", "| program | the same | colours and modes |", "| --- | --- | --- |"]
         for row in results["programs"]:
             same = {None: "not installed", True: "yes", False: "**no**"}[row["same"]]
             lines.append(f"| {row['program']} | {same} | {row.get('codes', '')} |")
@@ -410,7 +471,8 @@ def main():
     parser.add_argument("--only")
     parser.add_argument("--repeats", type=int, default=REPEATS)
     args = parser.parse_args()
-    parts = {"throughput": throughput, "sampler": sampler, "records": records, "ends": ends, "programs": programs}
+    parts = {"throughput": throughput, "sampler": sampler, "inside": inside, "records": records, "ends": ends,
+             "programs": programs}
     results = json.load(open(RESULTS)) if args.only and os.path.exists(RESULTS) else {}
     version = subprocess.run([args.oomdoc, "--version"], capture_output=True, text=True, check=True).stdout.strip()
     results |= {"version": version, "machine": f"{os.cpu_count()} cores, Linux {os.uname().release.split('-')[0]}"}

@@ -327,7 +327,9 @@ def page(rows, truths):
         file.write(
             "# Planted causes, with and without somebody who watches\n\n"
             f"{len(rows)} programs, each run once bare and once under `oomdoc run --snapshot` by `tests/run/plants.py`, which writes "
-            "this page; one pass with one build.\n\n"
+            "this page; one pass with one build. Where an early pass failed, what to look at was learnt from that: the first one "
+            "named 13 under `oomdoc run`, and one in which only the first run of a rehearsal counted 15. Of programs that nobody "
+            "has seen fewer will be named than here.\n\n"
             f"The log alone: {told['bare']}.\nUnder `oomdoc run`: {told['run']}.\n\n"
             "| program | planted | the log alone | under `oomdoc run` |\n| --- | --- | --- | --- |\n")
         for name, row in sorted(rows.items()):

@@ -272,7 +272,7 @@ def _size(tensor):
 def _weights(torch, device, modules, optimizers, tensors):
     """The module with the most weights on the device, and how often the same weights are there besides: as modules alike,
     also such as are still on their way to the device, and as sets of loose tensors (a state dict, a moving average).
-    Gradients and the optimizer's states are none."""
+    Gradients and what belongs to the optimizer are none."""
     import collections
 
     inner = {id(child) for module in modules for child in module.__dict__.get("_modules", {}).values()}
@@ -316,6 +316,10 @@ def _weights(torch, device, modules, optimizers, tensors):
         for state in optimizer.__dict__.get("state", {}).values():
             values = state.values() if isinstance(state, dict) else ()
             known.update(each.data_ptr() for each in values if isinstance(each, torch.Tensor) and _lies_on(each, device))
+        # What it updates in place of the module's own, in full precision.
+        for group in optimizer.__dict__.get("param_groups", ()):
+            for each in group["params"]:
+                known.update(each.data_ptr() for each in (each, each.grad) if each is not None and _lies_on(each, device))
     loose = collections.Counter()
     for each in tensors:
         if _lies_on(each, device) and each.data_ptr() not in known:
