@@ -53,9 +53,9 @@ fn main() {
     }
 }
 
-/// What a linker leaves out of a release: the tables for unwinding, 6 % of it, which Rust keeps for backtraces alone where
-/// nothing catches a panic, and in a program without symbols they name nothing; and functions that equal another one.
-/// Not every linker can, so that each is asked first, with the flags of this build.
+/// What a linker leaves out of a release: the tables for unwinding, 6 % of it, which Rust keeps for backtraces alone
+/// where nothing catches a panic, and in a program without symbols they name nothing; and functions that equal another
+/// one. Not every linker can, so that each is asked first, with the flags of this build.
 fn leave_out(target: &str, runs_here: bool) -> std::io::Result<()> {
     println!("cargo::rerun-if-env-changed=RUSTC_LINKER");
     let folder = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
