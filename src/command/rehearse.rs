@@ -42,7 +42,7 @@ const PLACE: &str = "{batch}";
 /// Offers that are looked at for one that can be rehearsed, and how many are.
 const FIXES_LOOKED_AT: usize = 8;
 const FIXES_TRIED: usize = 3;
-/// Most that the reserved peaks of the two orders of addresses are taken to differ by, as a share: 6 % is the most that
+/// Most that the reserved peaks of the two orders of addresses are taken to differ by, as a share: 12 % is the most that
 /// was seen.
 const ORDERS_DIFFER: f64 = 0.25;
 /// Exit code after Ctrl-C, as shells have it.

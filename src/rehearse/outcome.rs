@@ -819,6 +819,11 @@ impl Run {
             && Verdict::of(in_use, capacity, headroom) == Verdict::Fits
     }
 
+    /// Whether it ran out of memory with one layout of the allocator's blocks, and not with the other.
+    pub fn depends_on_layout(&self) -> bool {
+        self.oom().is_some() && self.takes.iter().any(|take| take.end == End::Done)
+    }
+
     /// Whether it ran out of memory by less than what the estimates may be wrong: the device may be `spread` bytes
     /// larger, and what stands outside of PyTorch's count smaller than simulated.
     pub fn is_close(&self, spread: u64) -> bool {
@@ -831,7 +836,8 @@ impl Run {
         self.verdict = if self.takes.is_empty() {
             Verdict::Unknown
         } else if self.oom().is_some() {
-            if self.pressed == Some(true) { Verdict::Tight } else { Verdict::DoesNotFit }
+            let runs = self.pressed == Some(true) || self.depends_on_layout();
+            if runs { Verdict::Tight } else { Verdict::DoesNotFit }
         } else {
             let verdict = match self.pressed {
                 Some(true) => Verdict::Fits,

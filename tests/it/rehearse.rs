@@ -437,6 +437,31 @@ fn out_of_memory_that_other_values_avoid_is_not_certain() {
 }
 
 #[test]
+fn memory_that_runs_out_with_one_layout_of_blocks_alone_is_tight() {
+    let script =
+        "[ \"$set_addresses\" = down ] && out_of_memory\nallocated=$((22000 * mib)) reserved=$allocated\ntell steps ''";
+    let (code, report) = play(script).json();
+    assert_eq!((code, report["verdict"].as_str()), (1, Some("tight")), "{report}");
+    assert!(report["message"].as_str().unwrap().contains("one of two layouts"), "{report}");
+    assert_eq!(play(&script.replace(" = down ]", " != none ]")).json().1["verdict"], "does-not-fit");
+}
+
+#[test]
+fn cublas_workspaces_lie_out_of_the_way_in_one_of_two_runs() {
+    let script = "allocated=$((2000 * mib)) reserved=$allocated\ntell steps ''\n\
+                  echo \"$set_addresses ${CUBLAS_WORKSPACE_CONFIG:-none}\" >&2";
+    let said = |command: &mut Command| {
+        let (_, _, err) = outcome(command);
+        let mut lines: Vec<String> = err.lines().filter(|line| line.contains(' ')).map(str::to_string).collect();
+        lines.sort();
+        lines
+    };
+    let play = play(script).with(&["--show-output"]);
+    assert_eq!(said(play.command().env_remove("CUBLAS_WORKSPACE_CONFIG")), ["down :16:8", "up none"]);
+    assert_eq!(said(play.command().env("CUBLAS_WORKSPACE_CONFIG", ":4096:8")), ["down :4096:8", "up :4096:8"]);
+}
+
+#[test]
 fn an_optimizer_that_never_steps_is_no_training_that_was_seen() {
     let script = "allocated=$((2000 * mib)) reserved=$allocated steps=0\n";
     let (code, report) = play(&format!("{script}tell exit ', \"optimizers\": [{{\"class\": \"AdamW\"}}]'")).json();

@@ -252,13 +252,14 @@ def compare(options):
     def error(run):
         return (run["ours"]["peak_reserved_bytes"] + constant * MIB) / run["measured_peak_bytes"] - 1
 
-    print("| set | model | optimizer | batch | measured MiB | rehearsed | error | out of memory: measured / rehearsed |")
-    print("|---|---|---|---:|---:|---:|---:|---|")
+    print("| set | model | optimizer | batch | measured MiB | rehearsed | other layout | error | out of memory: measured / rehearsed |")
+    print("|---|---|---|---:|---:|---:|---:|---:|---|")
     for run in known:
         both_fit = not run["oom"] and not run["ours"]["oom"]
         print(
             f"| {run['set']} | {run['model']} | {run['optimizer']} | {run['batch']} | {run['measured_peak_bytes'] / MIB:.0f}"
             f" | {run['ours']['peak_reserved_bytes'] / MIB + constant:.0f} | "
+            + (f"{run['ours']['down_reserved_bytes'] / MIB + constant:.0f} | " if "down_reserved_bytes" in run["ours"] else "– | ")
             + (f"{100 * error(run):+.1f} %" if both_fit else "–")
             + f" | {'yes' if run['oom'] else 'no'} / {'yes' if run['ours']['oom'] else 'no'} |"
         )
