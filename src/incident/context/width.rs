@@ -73,7 +73,8 @@ mod tests {
         let of = |name: &str| {
             let mut context = Context::default();
             context.model.note(name.into(), Span::line(1));
-            context.quantised_width().map(|(least, most)| (least * 8.0, most * 8.0 - WIDER))
+            let rounded = |bits: f64| (bits * 100.0).round() / 100.0;
+            context.quantised_width().map(|(least, most)| (least * 8.0, rounded(most * 8.0 - WIDER)))
         };
         assert_eq!(of("/models/heron-32B-exl2-3_0"), Some((3.0, 3.0)));
         assert_eq!(of("heron-70b-2.4bpw-h6-exl2"), Some((2.0, 2.4)));
