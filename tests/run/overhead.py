@@ -412,7 +412,8 @@ def page(results, args):
     if "throughput" in results:
         lines += ["## Output", "",
                   f"{PRINTED // MIB} MiB, {args.repeats} times each, with and without in turn; medians, and the lowest and "
-                  "highest. What prints nothing shows what it takes to begin and to end.",
+                  "highest. The machine had other work, which weighs on both ways. What prints nothing shows what it takes to begin "
+                  "and to end.",
                   "", "| job | through a | without | under `oomdoc run` | more, pair by pair |",
                   "| --- | --- | --- | --- | --- |"]
         for row in results["throughput"]:
@@ -440,8 +441,8 @@ def page(results, args):
                   f"A training step on the simulated GPU, whose kernels compute nothing, so that a step is Python's and the "
                   f"allocator's work alone: {rates['without']:.1f} steps a second without, {rates['watched']:.1f} under "
                   f"`oomdoc run`, {rates['with']:.1f} under `oomdoc run --snapshot`, which is {more:.1f} ms a step (medians of "
-                  f"{len(pairs)}). It is PyTorch's own record of each allocation with its stack; on a GPU that computes, a step "
-                  "takes longer and that does not.", ""]
+                  f"{len(pairs)}). PyTorch then records each allocation with its stack, which takes the same where a step takes "
+                  "longer because a GPU computes.", ""]
     if "records" in results:
         row = results["records"]
         lines += ["## Many records", "",
