@@ -68,26 +68,26 @@ const NO_NAMES: &str = "\
     returned returning rhel rlimit rocm root routine row rows rpc rs rscript rss run runner running runs runtime \
     runtime_error runtimeerror same sample samples sat saturday save saved saving sbatch sbin sbrk scan scanning \
     scene scheduler scratch script scripts search searching sec secondary secs section sections see segment \
-    segmentation segments select self send sender sending sep september sequential serial server servers service services \
-    sess session sessions set setting settings severe sh shall shard shards shared she shell shm should sigabrt \
-    sigbus sigkill signal sigsegv sigterm simulate simulating simulation singularity size sizeof sizes slab \
-    slave sleep slf4j slogan slurmstepd small smaller so socket software solve solver solving some sometimes \
-    sort sorting source sources spid split splits splitting spring sql sqlstate src srun stack stacktrace stage \
-    staging start started starting state statement static statistics stats status std stderr stdin stdlib stdout \
-    step steps still stop stopped stopping storage stream streams string strings studio subject subroutine \
-    succeeded success successful such sudo sum summary sun sunday super swap swapfile swapping sync sys system \
-    system_error systemerror table tables tag task tasks tb tcp tcsh temp template tensor tensors terminal \
-    terminate terminated terminating termination test testing tests text texture textures than that the their \
-    then there therefore these they this those thread threaded threads threshold through throw throwing thrown \
-    thu thursday tib tid tile tiles time timeout timer times timestamp tip title tmp to toml too tool tools \
-    total totals trace traceback train trainer training trainval transaction trc tree trees tried true try \
-    trying ts tty tue tuesday tutorial type types ubuntu udp ulimit unable uncaught under unexpected \
-    unexpectedly unhandled unittest university unix unknown unnamed until untitled update upload uploading upon \
-    url usage use used user users uses using usr usually utc util utils valid validate value valueerror values \
-    var vector vectors verbose version versions very video virtual vm vmem void voxel vram vrb vulkan wait \
-    waiting wanted warn warning warnings was we web website wed wednesday weight weights were what when while \
-    why will windows wine with within without work workdir worker workers works workspace workstation would \
-    wrapper write writer writes writing written wrn x64 x86 x86_64 xml yaml yes you your zsh";
+    segmentation segments select self send sender sending sep september sequential serial server servers service \
+    services sess session sessions set setting settings severe sh shall shard shards shared she shell shm should \
+    sigabrt sigbus sigkill signal sigsegv sigterm simulate simulating simulation singularity size sizeof sizes slab \
+    slave sleep slf4j slogan slurmstepd small smaller so socket software solve solver solving some sometimes sort \
+    sorting source sources spid split splits splitting spring sql sqlstate src srun stack stacktrace stage staging \
+    start started starting state statement static statistics stats status std stderr stdin stdlib stdout step steps \
+    still stop stopped stopping storage stream streams string strings studio subject subroutine succeeded success \
+    successful such sudo sum summary sun sunday super swap swapfile swapping sync sys system system_error \
+    systemerror table tables tag task tasks tb tcp tcsh temp template tensor tensors terminal terminate terminated \
+    terminating termination test testing tests text texture textures than that the their then there therefore these \
+    they this those thread threaded threads threshold through throw throwing thrown thu thursday tib tid tile tiles \
+    time timeout timer times timestamp tip title tmp to toml too tool tools total totals trace traceback train \
+    trainer training trainval transaction trc tree trees tried true try trying ts tty tue tuesday tutorial type \
+    types ubuntu udp ulimit unable uncaught under unexpected unexpectedly unhandled unittest university unix unknown \
+    unnamed until untitled update upload uploading upon url usage use used user users uses using usr usually utc \
+    util utils valid validate value valueerror values var vector vectors verbose version versions very video virtual \
+    vm vmem void voxel vram vrb vulkan wait waiting wanted warn warning warnings was we web website wed wednesday \
+    weight weights were what when while why will windows wine with within without work workdir worker workers works \
+    workspace workstation would wrapper write writer writes writing written wrn x64 x86 x86_64 xml yaml yes you your \
+    zsh";
 
 static STOPS: LazyLock<BTreeSet<&str>> = LazyLock::new(|| NO_NAMES.split_whitespace().collect());
 
