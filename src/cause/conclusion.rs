@@ -143,7 +143,10 @@ pub fn conclude(incident: &Incident, findings: &[Finding]) -> Conclusion {
     let second = findings.get(1).map_or(0.0, |second| second.confidence);
     // What only how often it stands behind such messages speaks for is a guess, however good: a bare message, a full
     // process of which nothing says what fills it.
-    let guessed = first.evidence.iter().all(|evidence| evidence.weight <= 0.0 || is_of_the_message(evidence.id));
+    let guessed = first
+        .evidence
+        .iter()
+        .all(|evidence| evidence.weight <= 0.0 || is_of_the_message(evidence.id) || is_of_others(evidence.id, first));
     if guessed && incident.event.has(Sign::KilledWithoutProof) {
         return Conclusion::Open;
     }
@@ -157,6 +160,12 @@ pub fn conclude(incident: &Incident, findings: &[Finding]) -> Conclusion {
         findings.iter().filter(|finding| Family::of(finding.cause.id) == family).map(|f| f.confidence).sum();
     let within = candidates(findings, Conclusion::Open).iter().all(|cause| Family::of(*cause) == family);
     if share >= FAMILY_KNOWN && within { Conclusion::Family(family) } else { Conclusion::Open }
+}
+
+/// What a process holds outside its allocator tells whether that is the cause, and nothing of what the rest holds: a
+/// usual context stands beside every other cause.
+fn is_of_others(id: &str, first: &Finding) -> bool {
+    id == "outside-the-allocator" && first.cause.id != CauseId::NonFramework
 }
 
 /// Mechanisms that only tell what kind of message it is.
