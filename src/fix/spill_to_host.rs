@@ -28,6 +28,10 @@ pub const FIX: Fix = Fix {
 };
 
 fn advise(case: &Case) -> Advice {
+    // Dask-CUDA's own spilling, beside which cuDF's must not be switched on.
+    if case.context.frames.iter().any(|frame| frame.file.contains("proxify_host_file")) {
+        return Advice::Withheld(text!(en: "data is spilled to host memory already", zh: "数据已在溢出到主机内存"));
+    }
     Draft::new(case, &FIX)
         .frees_unknown(text!(
             en: "what is not in use at the moment moves to RAM; the log does not say how much",

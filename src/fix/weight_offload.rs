@@ -17,7 +17,8 @@ pub const FIX: Fix = Fix {
     needs: &[Need::Device, Need::Short],
     applies: |case| {
         // exllamav2 and its successor keep every layer on a GPU.
-        let no_layers_on_the_cpu = case.engine() == Some(Program::Exllama);
+        let exl = |name: &String| ["exl2", "exl3"].iter().any(|form| name.to_ascii_lowercase().contains(form));
+        let no_layers_on_the_cpu = case.engine() == Some(Program::Exllama) || case.context.model.get().is_some_and(exl);
         case.on_device() && (case.inference() || case.loading() && case.learns()) && !no_layers_on_the_cpu
     },
     costs: Costs { slows: (0.2, 0.95), numerics: Numerics::Same },
