@@ -8,7 +8,7 @@ use crate::estimate::serving::Budget;
 pub const FIX: Fix = Fix {
     id: "more-devices",
     class: Class::Sharding,
-    title: || text!(en: "Split the model over more GPUs, or a larger GPU", zh: "把模型拆到更多 GPU，或换更大的 GPU"),
+    title: || text!(en: "Split the model over more devices, or a larger one", zh: "把模型拆到更多设备，或换更大的设备"),
     doc: || {
         text!(
             en: "Tensor parallelism divides weights and cache by the number of GPUs. It needs fast links and a \

@@ -27,6 +27,8 @@ pub const FIX: Fix = Fix {
             && !takes_share_of_free(case.incident)
             // A network of the script's own class has no form of fewer bits to load.
             && !case.placed().is_some_and(|made| made != "from_pretrained" && !case.pretrained())
+            // Nor has one that is made anew, to be trained.
+            && !(case.builds_a_model() && case.training())
     },
     costs: Costs { slows: (-0.3, 0.3), numerics: Numerics::Model },
     knobs: &[

@@ -270,7 +270,7 @@ pub const ALTHOUGH_FREE: Mechanism = Mechanism {
                 text!(
                     en: "{want} were refused although {free} were free{computed}, as far as that was read at the same \
                          moment",
-                    zh: "空闲 {free}{computed_zh}却拒绝了 {want}（前提是两者读于同一时刻）"
+                    zh: "空闲 {free}{computed_zh} 却拒绝了 {want}（前提是两者读于同一时刻）"
                 )
             }
         };
@@ -320,8 +320,8 @@ pub const OUTSIDE: Mechanism = Mechanism {
             _ => {
                 text!(
                     en: "{amount} of this process (computed; {part} of the device) lie outside the framework's \
-                         allocator; a context alone takes 0.2 … 0.6 GiB",
-                    zh: "本进程有 {amount}（计算值，设备的 {part}）在框架分配器之外；单个上下文只需 0.2 … 0.6 GiB"
+                         allocator; a context alone takes 0.3 to 1 GiB",
+                    zh: "本进程有 {amount}（计算值，设备的 {part}）在框架分配器之外；单个上下文只需 0.3 到 1 GiB"
                 )
             }
         };

@@ -527,8 +527,10 @@ impl<'a> ContextReader<'a> {
         }
         let Some((phase, span)) = announced.or(phase_told) else { return };
         // A bar of steps in a program that answers, whose frames show nothing that learns, counts steps of sampling.
+        // A bar that is drawn again and again makes several lines of one number.
         let told = self.document.lines.partition_point(|line| line.number < span.first);
-        let bare = || self.document.lines.get(told).is_some_and(|line| progress::is_bare_bar(&line.text));
+        let lines = || self.document.lines.iter().skip(told).take_while(|line| line.number <= span.first);
+        let bare = || lines().any(|line| progress::is_bare_bar(&line.text));
         let draws = context
             .trainer
             .value()
