@@ -38,10 +38,6 @@ pub const FIX: Fix = Fix {
 const BESIDE: i128 = 10;
 
 fn one_holds_all(case: &Case) -> bool {
-    // A table of a single process.
-    if case.incident.event.facts.number(Number::TableTasks) == Some(1.0) {
-        return true;
-    }
     let Some(whole) = case.ledger.bound.or(case.ledger.capacity) else { return false };
     let of_one = |entry: &&Entry| matches!(entry.holder, Holder::Victim | Holder::Kernel | Holder::FileCache);
     let held: i128 = case.ledger.entries.iter().filter(of_one).map(|entry| entry.amount.low).sum();

@@ -40,12 +40,6 @@ fn advise(case: &Case) -> Advice {
     if case.clue(Clue::NoGradVisible) {
         return Advice::Withheld(text!(en: "it runs without gradients already", zh: "已经在无梯度模式下运行"));
     }
-    if matches!(case.trainer(), Some(Trainer::Ultralytics | Trainer::MmEngine)) {
-        return Advice::Withheld(text!(
-            en: "the trainer validates and predicts without gradients by itself",
-            zh: "该训练框架自身就在无梯度模式下验证和预测"
-        ));
-    }
     if case.decorated() {
         return Advice::Withheld(text!(
             en: "the call that failed switches gradients off by itself",
