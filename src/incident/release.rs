@@ -40,6 +40,9 @@ const SPELLINGS: &[(Program, &str, Release)] = &[
     (Program::Tensorflow, "TF_GPU_ALLOCATOR", (2, 5)),
     (Program::Tensorflow, "tf.config.", (2, 0)),
     (Program::Tensorflow, "tf.keras.mixed_precision", (2, 4)),
+    (Program::Lightning, "-mixed\"", (2, 0)),
+    (Program::Lightning, "Trainer(inference_mode", (1, 8)),
+    (Program::Ray, "RAY_memory_usage_threshold", (2, 2)),
     (Program::Vllm, "--quantization fp8", (0, 4)),
     (Program::Vllm, "--kv-cache-dtype", (0, 3)),
     (Program::Vllm, "--cpu-offload-gb", (0, 5)),
@@ -106,6 +109,14 @@ fn newest(incident: &Incident, program: Program) -> Option<Release> {
         Program::Pytorch => torch(incident).into_iter().chain(torch_of_the_day(incident)).min(),
         Program::Tensorflow => shown(Clue::TensorFlow1).then_some((1, 13)),
         Program::Vllm => shown(Clue::EarlyVllm).then_some((0, 3)),
+        // Its loop of training was taken apart into `loops/` in 1.4; 2.0 has no Python 3.7.
+        Program::Lightning => {
+            let has = |name: &str| incident.context.frames.iter().any(|frame| frame.file.contains(name));
+            let oldest = has("pytorch_lightning/trainer/training_loop").then_some((1, 3));
+            oldest.or((has("python3.7/") || has("python3.6/")).then_some((1, 9)))
+        }
+        // The monitor that raised this was replaced by one that ends workers.
+        Program::Ray => incident.event.message.contains("RayOutOfMemoryError").then_some((1, 13)),
         _ => None,
     }
 }
@@ -154,6 +165,7 @@ mod tests {
     use super::*;
     use crate::cause::trial::torch as failed;
     use crate::evidence::Span;
+    use crate::incident::context::Frame;
 
     #[test]
     fn what_came_after_the_day_of_the_log_is_not_written() {
@@ -166,6 +178,25 @@ mod tests {
         assert!(knows(&incident, "with torch.inference_mode():") && !knows(&incident, "expandable_segments:True"));
         incident.context.dated = crate::evidence::Known::Seen((2031, 1), Span::line(1));
         assert!(knows(&incident, "expandable_segments:True"));
+    }
+
+    #[test]
+    fn the_oldest_monitor_of_ray_knows_no_threshold_of_the_newest() {
+        let mut incident = failed(&[]);
+        assert!(knows(&incident, "RAY_memory_usage_threshold=0.98"));
+        incident.event.message = "ray.memory_monitor.RayOutOfMemoryError: More than 95% of the memory".into();
+        assert!(!knows(&incident, "RAY_memory_usage_threshold=0.98"));
+    }
+
+    #[test]
+    fn a_lightning_of_the_first_kind_knows_no_names_of_the_second() {
+        let mut incident = failed(&[]);
+        assert!(knows(&incident, "Trainer(precision=\"bf16-mixed\")"));
+        let file = "/opt/env/lib/python3.7/site-packages/pytorch_lightning/trainer/training_loop.py";
+        let function = "run_training_epoch".to_string();
+        let frame = Frame { file: file.into(), line: 1, function, code: None, at: Span::line(1) };
+        incident.context.frames.push(frame);
+        assert!(!knows(&incident, "Trainer(precision=\"bf16-mixed\")"));
     }
 
     #[test]

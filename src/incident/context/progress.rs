@@ -134,6 +134,10 @@ fn epoch(text: &str, progress: &mut Progress) {
             progress.epoch = Some(number);
             return;
         }
+        // An option tells what is wanted, as which checkpoint a decoder reads, and not what was reached.
+        if text[..at].ends_with("--") {
+            continue;
+        }
         if after.starts_with(['s', 'S', '_', '.'])
             || text[..at].ends_with(['_', '.', '/']) && !text[..at].ends_with("current_")
         {
