@@ -219,7 +219,7 @@ pub const ABSURD: Mechanism = Mechanism {
                 Reading::new(
                     "wrong-shape",
                     text!(
-                        en: "the size asked for is a length that the ranks told each other, not that of an object",
+                        en: "the size asked for is a length that ranks told each other, not the size of an object",
                         zh: "请求的大小来自各 rank 相互告知的长度，而不可能是某个对象的长度"
                     ),
                 )
