@@ -486,7 +486,8 @@ fn places(line: &str, next: &str, at: Span, cut: bool, base: Base) -> Vec<Place>
                     && (cut
                         || next.starts_with(|c: char| c.is_ascii_digit())
                             && (!begins_with_stamp(next) || closes(next)));
-                let whole = numeral.whole().filter(|whole| *whole >= LEAST_BARE && !continues && numeral.decimals == 0);
+                let sized = |whole: &u64| *whole >= LEAST_BARE && *whole != u64::from(u32::MAX) && *whole != u64::MAX;
+                let whole = numeral.whole().filter(|whole| sized(whole) && !continues && numeral.decimals == 0);
                 whole.map(|bytes| units::Size { bytes, half_width: 0 })
             }
         };
@@ -1331,7 +1332,7 @@ fn classed(
         let lead = lead.strip_suffix("size").map(str::trim_end)?;
         let spoken = lead.contains("out of memory") || lead.contains("not enough memory");
         let sized = !place.bare || place.figure.bytes >= LEAST_LARGE;
-        (spoken && lead.ends_with(['-', '(', '[', ',', ':', ';']) && sized).then_some(Fact::Requested)
+        (spoken && lead.ends_with(['-', '(', '[', ',', ':', ';', '.']) && sized).then_some(Fact::Requested)
     };
     // `failed to grow from 2 GiB to 4 GiB`
     let grown = || {
@@ -1562,6 +1563,7 @@ mod tests {
                 vec![(Limit, 4 * G), (Fact::Needed, 5 * G)]
             }),
             ("GeForce GTX 1060 3GB with 4096MB @ 192 bits", vec![(Capacity, 4 * G)]),
+            ("Out of memory. size=5368709120", vec![(Requested, 5 * G)]),
             ("current maximum heap size is 4294967296 bytes", vec![(Limit, 4 * G)]),
             ("of those, 5368709120 bytes are in       14 free chunks", vec![(Free, 5 * G)]),
             ("memory limit exceeded: 5 GiB", vec![]),
@@ -1664,6 +1666,7 @@ mod tests {
             "status: 2 MIOpen Error: out of memory",
             "resident set size > client RAM limit: 14336.12MB > 137",
             "--limitSortRAM 8589934592",
+            "allocate failed: 4294967295",
             "0:03:52.411   6 GiB / 8 GiB   ERROR   General  out of memory",
         ] {
             assert_eq!(read(line), vec![], "{line}");
