@@ -69,8 +69,8 @@ const NO_NAMES: &str = "\
     runtime_error runtimeerror same sample samples sat saturday save saved saving sbatch sbin sbrk scan scanning \
     scene scheduler scratch script scripts search searching sec secondary secs section sections see segment \
     segmentation segments select self send sender sending sep september sequential serial server servers service \
-    services sess session sessions set setting settings severe sh shall shard shards shared she shell shm should sigabrt \
-    sigbus sigkill signal sigsegv sigterm simulate simulating simulation singularity size sizeof sizes slab \
+    services sess session sessions set setting settings severe sh shall shard shards shared she shell shm should \
+    sigabrt sigbus sigkill signal sigsegv sigterm simulate simulating simulation singularity size sizeof sizes slab \
     slave sleep slf4j slogan slurmstepd small smaller so socket software solve solver solving some sometimes \
     sort sorting source sources spid split splits splitting spring sql sqlstate src srun stack stacktrace stage \
     staging start started starting state statement static statistics stats status std stderr stdin stdlib stdout \
