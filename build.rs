@@ -7,6 +7,7 @@
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use std::env;
+use std::ffi::{OsStr, OsString};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -21,7 +22,11 @@ fn main() {
     const DEVICE: &str = "x86_64-unknown-linux-gnu";
     let variable = |name: &str| env::var(name).unwrap_or_default();
     let (target, host) = (variable("TARGET"), variable("HOST"));
-    let linux = variable("CARGO_CFG_TARGET_OS") == "linux" && variable("CARGO_CFG_TARGET_ARCH") == "x86_64";
+    let linux = variable("CARGO_CFG_TARGET_OS") == "linux";
+    if linux && variable("PROFILE") == "release" {
+        leave_out(&target, target == host).unwrap_or_else(|error| panic!("the linker is not asked: {error}"));
+    }
+    let linux = linux && variable("CARGO_CFG_TARGET_ARCH") == "x86_64";
     if !linux || (target != DEVICE && host != DEVICE) {
         return;
     }
@@ -35,9 +40,7 @@ fn main() {
     if target == DEVICE
         && let Some(linker) = env::var_os("RUSTC_LINKER")
     {
-        let mut argument = std::ffi::OsString::from("linker=");
-        argument.push(linker);
-        compiler.arg("-C").arg(argument);
+        compiler.arg("-C").arg(assignment("linker", &linker));
     }
     compiler.arg("-o").arg(&output).arg("src/rehearse/shim/lib.rs");
     match compiler.status() {
@@ -48,6 +51,40 @@ fn main() {
         Ok(status) => panic!("the simulated device does not compile: {status}"),
         Err(error) => panic!("the compiler {compiler:?} does not start: {error}"),
     }
+}
+
+/// What a linker leaves out of a release: the tables for unwinding, 6 % of it, which Rust keeps for backtraces alone
+/// where nothing catches a panic, and in a program without symbols they name nothing; and functions that equal another
+/// one. Not every linker can, so that each is asked first, with the flags of this build.
+fn leave_out(target: &str, runs_here: bool) -> std::io::Result<()> {
+    println!("cargo::rerun-if-env-changed=RUSTC_LINKER");
+    let folder = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
+    let (script, source, program) = (folder.join("thin.ld"), folder.join("thin.rs"), folder.join("thin"));
+    std::fs::write(&script, "SECTIONS { /DISCARD/ : { *(.eh_frame) *(.gcc_except_table*) } } INSERT AFTER .text;\n")?;
+    std::fs::write(&source, "fn main() { println!(\"{}\", std::env::args().count()); }\n")?;
+    for argument in [format!("-Wl,-T,{}", script.display()), "-Wl,--icf=all".to_string()] {
+        let mut compiler = Command::new(env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
+        let flags = env::var("CARGO_ENCODED_RUSTFLAGS").unwrap_or_default();
+        compiler.args(flags.split('\x1f').filter(|flag| !flag.is_empty()));
+        if let Some(linker) = env::var_os("RUSTC_LINKER") {
+            compiler.arg("-C").arg(assignment("linker", &linker));
+        }
+        compiler.args(["--target", target, "-C", "panic=abort", "-C", "strip=symbols", "-C"]);
+        compiler.arg(assignment("link-arg", argument.as_ref())).arg("-o").arg(&program).arg(&source);
+        let links = compiler.output().is_ok_and(|output| output.status.success());
+        if links && (!runs_here || Command::new(&program).output().is_ok_and(|output| output.stdout == *b"1\n")) {
+            println!("cargo::rustc-link-arg-bins={argument}");
+        }
+    }
+    Ok(())
+}
+
+/// `NAME=VALUE` for the compiler's `-C`.
+fn assignment(name: &str, value: &OsStr) -> OsString {
+    let mut text = OsString::from(name);
+    text.push("=");
+    text.push(value);
+    text
 }
 
 /// Writes `FILE.so.gz` beside a file.
@@ -65,14 +102,38 @@ fn write(file: &Path, bytes: &[u8]) -> std::io::Result<()> {
     out.finish()?.sync_all()
 }
 
-/// The files of which the program carries the text: each by itself, and the agent of rehearsals as one archive, in
-/// which each file is its name, its length and its text.
+/// The styles and the program of a page, in the order of use.
+const PAGE: [(&str, &[&str]); 2] = [
+    ("page.css", &["replay/report.css", "replay/page/explorer.css", "timeline/timeline.css"]),
+    (
+        "page.js",
+        &[
+            "replay/page/model.js",
+            "replay/page/pickle.js",
+            "replay/page/paint.js",
+            "replay/page/explorer.js",
+            "replay/report.js",
+        ],
+    ),
+];
+
+/// The files of which the program carries the text: each by itself, those of a page one behind the other, and the agent
+/// of rehearsals as one archive, in which each file is its name, its length and its text.
 fn pack() -> std::io::Result<()> {
     let folder = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
     for file in ["src/cause/weights.json", "src/rehearse/functions.txt", "src/dialect/naming/programs.txt"] {
         println!("cargo::rerun-if-changed={file}");
         let name = file.rsplit('/').next().unwrap_or_default();
         write(&folder.join(format!("{name}.gz")), &std::fs::read(file)?)?;
+    }
+    for (name, parts) in PAGE {
+        let mut text = Vec::new();
+        for part in parts {
+            let file = Path::new("src/report").join(part);
+            println!("cargo::rerun-if-changed={}", file.display());
+            text.extend(std::fs::read(file)?);
+        }
+        write(&folder.join(format!("{name}.gz")), &text)?;
     }
     let agent = Path::new("src/rehearse/agent");
     println!("cargo::rerun-if-changed={}", agent.display());

@@ -1,5 +1,5 @@
 //! Requests per second of the simulated allocator, without output: a million requests of random sizes and lifetimes,
-//! in the default settings and with expandable segments.
+//! in the default settings and with expandable segments. Each line is a row of the table of `.ci/bench`.
 //!
 //! Run with `cargo bench --bench allocator`. `OOMDOC_BENCH_TRACE` names another trace. PyTorch's own allocator does 1.3
 //! to 1.5 million a second on the trace of `tests/oracle/generate.py --profile chaos --seed 7 --ops 1000000`; the goal
@@ -16,6 +16,8 @@ use oomdoc::allocator::version::Version;
 use std::time::Instant;
 
 const ROUNDS: usize = 5;
+/// Million requests a second of PyTorch's own allocator.
+const PYTORCH: f64 = 1.4;
 
 fn main() {
     let text = match std::env::var("OOMDOC_BENCH_TRACE") {
@@ -44,7 +46,8 @@ fn main() {
             .unwrap();
         let rate = trace.ops.len() as f64 / best.as_secs_f64() / 1e6;
         let name = if conf.is_empty() { "default" } else { conf };
-        println!("{name:<28} {:>8.1} ms {rate:>6.2} M requests/s", best.as_secs_f64() * 1e3);
+        let ratio = rate / PYTORCH;
+        println!("| allocator, {name} | {rate:.2} M requests/s | PyTorch's own {PYTORCH} M/s | {ratio:.1} |");
     }
 }
 

@@ -20,7 +20,7 @@ use crate::rehearse::model::Task;
 use crate::rehearse::smi;
 use crate::rehearse::view::{self, Level};
 use crate::report::rules::Subject;
-use crate::report::{Style, wording};
+use crate::report::{Asked, Style, wording};
 use crate::snapshot::diff::Moment;
 use crate::text;
 use crate::text::{Lang, Text};
@@ -1099,7 +1099,8 @@ impl From<ProbeArgs> for ProbeOptions {
   oomdoc rehearse --like list
 
 No GPU and no CUDA libraries are needed, only the program's own PyTorch. Kernels do not compute: memory is real, \
-values are not. Where the program's memory depends on values, the answer says so.
+values are not. A program that reads values is run up to four times more, with other ones in their place; where its \
+memory depends on them, the answer says so.
 
 What is run is your command itself, with all that it does on the processor: it reads your data and runs your code. \
 It works on a private view of the files: what it writes, renames or removes is dropped at the end and listed. It has \
@@ -1524,6 +1525,7 @@ impl OutputArgs {
                     When::Always => true,
                     When::Never => false,
                 },
+                asked: Asked::by_environment(),
             },
             color: match self.color {
                 When::Auto => anstream::ColorChoice::Auto,

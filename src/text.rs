@@ -77,6 +77,13 @@ impl Text {
     }
 }
 
+impl std::ops::AddAssign for Text {
+    fn add_assign(&mut self, more: Text) {
+        self.en += &more.en;
+        self.zh += &more.zh;
+    }
+}
+
 /// `text!(en: "…{x}…", zh: "…{x}…")` formats one statement in both languages; captured arguments work as in `format!`.
 #[macro_export]
 macro_rules! text {

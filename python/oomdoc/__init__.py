@@ -33,14 +33,16 @@ class Explanation:
         self._source = source
         self._text = text
         self._language = ["--lang", lang] if lang else []
+        #: Where its text is read; the last line says how everything behind it is had there.
+        self.asked = "module"
         done = self._ask(["--json"])
         if done.returncode not in (0, 1):
             raise ValueError(done.stderr.strip() or f"oomdoc ended with {done.returncode}")
         #: The document of docs/explain.schema.json.
         self.data: dict[str, Any] = json.loads(done.stdout)
 
-    def _ask(self, more: list[str]):
-        return ask(["explain", *self._source, *self._language, *more], self._text)
+    def _ask(self, more: list[str], asked: str | None = None):
+        return ask(["explain", *self._source, *self._language, *more], self._text, asked or self.asked)
 
     @property
     def found(self) -> bool:
@@ -68,6 +70,10 @@ class Explanation:
         more = ["--width", str(columns), "--color", "always" if color else "never"]
         return self._ask(more + (["--verbose"] if verbose else [])).stdout
 
+    def _on_a_page(self, *more: str) -> str:
+        report = self._ask(["--width", "100", "--color", "never", *more], "page").stdout
+        return f"<pre>{html.escape(report)}</pre>"
+
     def markdown(self) -> str:
         """To paste into an issue: users, machines and folders are left out."""
         return self._ask(["--format", "markdown"]).stdout
@@ -84,8 +90,8 @@ class Explanation:
     def _repr_html_(self) -> str:
         incident = self.primary
         if incident is None:
-            return f"<pre>{html.escape(self.text(width=100))}</pre>"
-        parts = [f"<pre>{html.escape(self.text(width=100))}</pre>"]
+            return self._on_a_page()
+        parts = [self._on_a_page()]
         rows = []
         for fix in incident.get("fixes") or []:
             lines = (fix.get("how") or [{}])[0].get("do") or ""
@@ -96,6 +102,7 @@ class Explanation:
             )
         if rows:
             parts.append("<table>" + "".join(rows) + "</table>")
+        parts.append(f"<details><summary>-v, --verbose</summary>{self._on_a_page('--verbose')}</details>")
         return "\n".join(parts)
 
 
@@ -123,6 +130,7 @@ _SAID = "_oomdoc_said"
 
 _lock = threading.Lock()
 _before: Any = None
+_verbose = False
 
 
 def diagnosis(error: BaseException | None) -> Explanation | None:
@@ -150,14 +158,19 @@ def _hook(kind: type[BaseException], error: BaseException, where: Any) -> None:
     found = diagnosis(error)
     if found:
         color = sys.stderr is not None and sys.stderr.isatty()
-        print("\n" + found.text(color=color), file=sys.stderr)
+        found.asked = "traceback"
+        print("\n" + found.text(color=color, verbose=_verbose), file=sys.stderr)
         for recorder in active():
             print(recorder.table(), file=sys.stderr)
 
 
-def install() -> None:
-    """From now on a program that dies for want of memory prints the diagnosis under its traceback. Twice is once."""
-    global _before
+def install(*, verbose: bool = False) -> None:
+    """From now on a program that dies for want of memory prints the diagnosis under its traceback. Twice is once.
+
+    `verbose` prints everything behind it, too.
+    """
+    global _before, _verbose
+    _verbose = verbose
     if sys.excepthook is not _hook:
         _before = sys.excepthook
         sys.excepthook = _hook

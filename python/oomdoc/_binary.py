@@ -28,12 +28,13 @@ def find() -> str:
     return found
 
 
-def ask(arguments: list[str], text: str | None = None) -> subprocess.CompletedProcess[str]:
-    """Runs the program; what it is given to read it gets as UTF-8."""
+def ask(arguments: list[str], text: str | None = None, asked: str = "module") -> subprocess.CompletedProcess[str]:
+    """Runs the program; what it is given to read it gets as UTF-8. `asked` is where: the report says how more is had."""
     return subprocess.run(
         [find(), *arguments],
         input=text,
         stdin=subprocess.DEVNULL if text is None else None,
+        env={**os.environ, "OOMDOC_ASKED": asked},
         capture_output=True,
         encoding="utf-8",
         errors="replace",

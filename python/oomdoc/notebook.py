@@ -19,25 +19,33 @@ def _on_error(shell: Any, kind: type[BaseException], error: BaseException, where
     shell.showtraceback((kind, error, where), tb_offset=tb_offset)
     found = diagnosis(error)
     if found:
+        found.asked = "notebook"
         _show(found)
         # The frames of a traceback keep every tensor alive that they name.
         print("After this: %oomdoc free  drops what the traceback keeps alive.")
 
 
 def _line(line: str) -> Any:
-    """`%oomdoc` explains the last exception again, `%oomdoc FILE` a file, `%oomdoc free` lets go of its tensors."""
+    """`%oomdoc` explains the last exception again, `%oomdoc FILE` a file, `%oomdoc free` lets go of its tensors.
+
+    With `-v` in front: everything behind the answer.
+    """
     from pathlib import Path
 
-    asked = line.strip()
+    first, _, rest = line.strip().partition(" ")
+    asked = rest.strip() if first == "-v" else line.strip()
     if asked == "free":
         return _free()
-    if asked:
-        return explain(Path(asked))
     error = getattr(sys, "last_value", None)
-    if error is None:
+    if not asked and error is None:
         print("No exception so far.")
         return None
-    return explain(error)
+    found = explain(Path(asked) if asked else error)
+    found.asked = "notebook"
+    if first != "-v":
+        return found
+    print(found.text(verbose=True))
+    return None
 
 
 def _free() -> None:

@@ -1,6 +1,6 @@
 //! The job itself fills the device.
 
-use super::nature::{JobKind, job_kind};
+use super::nature::{JobKind, job_kind, one_piece};
 use super::{Cause, CauseId};
 use crate::account::proof::{self, Proof, ProofKind};
 use crate::incident::Incident;
@@ -84,6 +84,14 @@ fn refute(incident: &Incident) -> Text {
             en: "Start once with a model of half the size, all else unchanged: if it fails at the same figures, the \
                  device is filled by something other than the model.",
             zh: "其他不变，换一个大小减半的模型启动一次：若在同样的数字处失败，则显存不是被模型占满的。"
+        );
+    }
+    // Nothing runs where the compiler refuses, and what it plans it prints.
+    if !one_piece(incident) {
+        return text!(
+            en: "Compile once with half the batch (or half the sequence or image size): if the message prints as large \
+                 a need as before, it is not what fills the device.",
+            zh: "将批大小（或序列长度、图像尺寸）减半编译一次：若报错打印的需求不变，则占满设备的不是它。"
         );
     }
     let batch = incident.context.batch_size.value().filter(|batch| *batch > 1);

@@ -54,6 +54,13 @@ fn refute(incident: &Incident) -> Text {
             zh: "用最小批大小运行一次：若在同一行出现同样报错且 `{tool}` 显示显存几乎占满，则确实是显存不足。"
         );
     };
+    if !incident.event.on_pytorch() {
+        return text!(
+            en: "Run once with `{variable}` and the smallest input: if the same message comes while `{tool}` shows the \
+                 device nearly full, it is a true lack of memory.",
+            zh: "用 `{variable}` 和最小的输入运行一次：若出现同样报错且 `{tool}` 显示显存几乎占满，则确实是显存不足。"
+        );
+    }
     text!(
         en: "Run once with `{variable}` and the smallest batch: if the same message comes at the same line while `\
              {tool}` shows the device nearly full, it is a true lack of memory.",

@@ -199,6 +199,16 @@ mod tests {
         assert!(found.refute.en.contains("6.84 GiB reserved at most"), "{}", found.refute.en);
     }
 
+    /// What lay there when the record began is packed anew for another setting: an upper bound is no proof.
+    #[test]
+    fn a_replay_of_a_recording_that_begins_late_proves_nothing() {
+        let late = Recording { from_the_start: false, ..proof(3500 * MIB, Some(7000 * MIB)) };
+        let found = finding(&with(late), CauseId::Fragmentation);
+        assert!(!found.proved && found.confidence <= 0.9);
+        let told = &found.evidence.iter().find(|evidence| evidence.id == "replay").expect("the replay").text;
+        assert!(told.en.contains("packed anew") && told.zh.contains("重新排列"), "{told:?}");
+    }
+
     #[test]
     fn a_replay_that_fails_too_rules_it_out_where_hardly_enough_is_there_in_all() {
         let tight = Recording { least: 7200 * MIB, ..proof(3500 * MIB, None) };

@@ -2,9 +2,9 @@
 
 use super::nature::{Asker, asker};
 use super::{Cause, CauseId};
-use crate::dialect::Sign;
-use crate::domain::Accelerator;
+use crate::dialect::{Fact, Sign};
 use crate::domain::program::PytorchAllocator;
+use crate::domain::{Accelerator, Program};
 use crate::incident::{Incident, release};
 use crate::text;
 use crate::text::Text;
@@ -46,6 +46,14 @@ fn doc() -> Text {
     )
 }
 
+/// True where a watch over containers killed one for its virtual memory: no limit of the shell or a group had a part.
+fn counts_addresses(incident: &Incident) -> bool {
+    let event = &incident.event;
+    event.has(Sign::AddressSpaceLimit)
+        && event.facts.get(Fact::TotalVm).is_some()
+        && matches!(event.program, Program::Spark | Program::Yarn)
+}
+
 fn refute(incident: &Incident) -> Text {
     let event = &incident.event;
     let own_limit = event.program.own_limit().filter(|told| release::knows(incident, told));
@@ -57,6 +65,11 @@ fn refute(incident: &Incident) -> Text {
         );
     }
     match asker(incident) {
+        Asker::Host if counts_addresses(incident) => text!(
+            en: "Run once with `yarn.nodemanager.vmem-check-enabled=false`: if the container is killed all the same, \
+                 the limit on its addresses was not in the way.",
+            zh: "设置 `yarn.nodemanager.vmem-check-enabled=false` 运行一次：若容器照样被杀，则与地址空间上限无关。"
+        ),
         Asker::Host if incident.on_windows() => text!(
             en: "Look at “Committed” in the Task Manager (Performance, Memory) when it fails: if it is well below the \
                  limit shown behind it, the commit limit did not refuse.",

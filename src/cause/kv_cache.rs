@@ -1,5 +1,6 @@
 //! An inference engine's cache does not fit as configured.
 
+use super::nature::takes_share_of_free;
 use super::{Cause, CauseId};
 use crate::domain::Number;
 use crate::domain::program::DeviceUse;
@@ -36,9 +37,25 @@ fn doc() -> Text {
     )
 }
 
+/// Tokens in a block of a paged cache, as most engines have it.
+const BLOCK: u64 = 16;
+
 fn refute(incident: &Incident) -> Text {
-    let half = incident.event.facts.number(Number::MaxModelLen).map(|length| (length / 2.0) as u64).filter(|n| *n > 0);
+    let facts = &incident.event.facts;
     let program = incident.event.program;
+    if takes_share_of_free(incident)
+        && let DeviceUse::PoolOfFree { share } = program.device_use()
+    {
+        return text!(
+            en: "Start once with `{share}` at half of what it is: if it still finds no room, the cache is not what is \
+                 too large.",
+            zh: "将 `{share}` 减半启动一次：若仍没有空间，则不是 KV cache 过大。"
+        );
+    }
+    // Half of a length that the cache holds not a tenth of would fail for the cache's own sake.
+    let held = facts.number(Number::KvCacheTokens).map(|tokens| tokens as u64 / BLOCK * BLOCK);
+    let half = facts.number(Number::MaxModelLen).map(|length| (length / 2.0) as u64);
+    let half = half.map(|half| held.map_or(half, |held| half.min(held))).filter(|n| *n > 0);
     match (program.context_option(), half) {
         (Some(option), _) if program.device_use() == DeviceUse::FixedBuffers => text!(
             en: "Start once with half the context (`{option}`): if it fails at the same buffer size, the cache is not \
@@ -76,6 +93,23 @@ mod tests {
         let incident = settled(event);
         assert_eq!(first(&incident), CauseId::KvCache);
         assert!(refute(&incident).en.contains("--max-model-len 32768"));
+    }
+
+    /// With half the length it would fail as before, and the right cause would be cleared.
+    #[test]
+    fn a_context_to_try_is_no_longer_than_the_cache() {
+        let mut event = event(Program::Vllm, Resource::KvCache, &[]);
+        event.facts.numbers.insert(Number::MaxModelLen, (65536.0, Span::line(7)));
+        event.facts.numbers.insert(Number::KvCacheTokens, (9000.0, Span::line(7)));
+        assert!(refute(&settled(event)).en.contains("--max-model-len 8992"));
+    }
+
+    #[test]
+    fn a_cache_that_is_a_share_of_what_is_free_is_as_large_whatever_the_context() {
+        let mut event = event(Program::TensorRtLlm, Resource::KvCache, &[(Fact::Free, "41.00 GiB")]);
+        event.sign(crate::dialect::Sign::CacheRefused);
+        let told = refute(&settled(event)).en;
+        assert!(told.contains("free_gpu_memory_fraction") && !told.contains("context"), "{told}");
     }
 
     #[test]

@@ -340,6 +340,8 @@ fn evidence(mechanism: &Mechanism, weight: f64, reading: &Reading) -> Evidence {
 /// Windows, which charges GPU memory to its commit limit.
 fn applies(cause: CauseId, incident: &Incident) -> bool {
     match cause {
+        // What was refused are weights: the cache is made behind them.
+        CauseId::KvCache if incident.event.has(Sign::WeightsBuffer) => false,
         CauseId::HostMemory if nature::on_gpu(incident) => {
             incident.event.has(crate::dialect::Sign::PinnedHost)
                 || reading::looks_like_wddm(incident) && reading::refused_although_free(incident)

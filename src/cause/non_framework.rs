@@ -55,10 +55,10 @@ fn refute(incident: &Incident) -> Text {
             );
         }
         let module = accelerator.torch_module();
-        let device = event.facts.device.value().unwrap_or(0);
+        let of_device = event.facts.device.value().map(|device| format!(" -i {device}")).unwrap_or_default();
         let driver = match accelerator {
             Accelerator::Cuda => {
-                format!("nvidia-smi --query-compute-apps=pid,used_memory --format=csv -i {device}")
+                format!("nvidia-smi --query-compute-apps=pid,used_memory --format=csv{of_device}")
             }
             _ => driver.to_string(),
         };

@@ -47,13 +47,14 @@ fn refute(incident: &Incident) -> Text {
                  进程无关。"
         );
     }
-    let device = incident.event.facts.device.value().unwrap_or(0);
+    // Which device it is, not every message tells.
+    let of_device = incident.event.facts.device.value().map(|device| format!(" -i {device}")).unwrap_or_default();
     let strangers = strangers(&incident.event, &incident.ledger);
     let pids: Vec<String> =
         strangers.sure.iter().chain(&strangers.doubtful).take(4).map(|pid| pid.to_string()).collect();
     if pids.is_empty() {
         let look = match incident.event.accelerator() {
-            Accelerator::Cuda => format!("nvidia-smi -i {device}"),
+            Accelerator::Cuda => format!("nvidia-smi{of_device}"),
             other => other.driver_meter().now.to_string(),
         };
         text!(

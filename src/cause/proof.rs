@@ -23,10 +23,11 @@ pub(crate) fn premises(cause: CauseId) -> Option<Text> {
     Some(match cause {
         CauseId::SingleHugeAllocation => text!(
             en: "one request, or one buffer of a compiled program, is larger than the whole device or machine at every \
-                 end of the rounding; the request is no cache of keys and values, and what it is held against is \
-                 printed as the size of the device, not of a pool",
-            zh: "单次请求或编译后程序的单个缓冲区，在舍入的任何一端都大于整个设备或机器；请求不是 KV cache，比较的对象\
-                 是打印的设备容量而不是内存池"
+                 end of the rounding; the request is no cache of keys and values and comes from no phase of its own \
+                 after steps that went well, and what it is held against is printed as the size of the device, not of \
+                 a pool",
+            zh: "单次请求或编译后程序的单个缓冲区，在舍入的任何一端都大于整个设备或机器；请求不是 KV cache，也不出自\
+                 若干步正常之后的另一阶段，比较的对象是打印的设备容量而不是内存池"
         ),
         CauseId::FrameworkLimit => text!(
             en: "what was held and what was asked for exceed a limit below the device, while the device had as much \
@@ -45,8 +46,9 @@ pub(crate) fn premises(cause: CauseId) -> Option<Text> {
             zh: "日志给出的参数量乘以该运行方式每参数的最少字节数超过设备；或重放失败时的快照表明任何布局都放不下"
         ),
         CauseId::Fragmentation => text!(
-            en: "the replay of the failure's snapshot serves the request under other settings of the allocator",
-            zh: "重放失败时的快照：换用其他分配器设置即可满足请求"
+            en: "the replay of the failure's snapshot, which recorded the job from its first request on, serves the \
+                 request under other settings of the allocator",
+            zh: "重放失败时的快照（从任务的第一次请求开始记录）：换用其他分配器设置即可满足请求"
         ),
         CauseId::LeakGrowth => text!(
             en: "the snapshot of the failure shows blocks of many passes kept at once, or growth from step to step",
@@ -104,9 +106,11 @@ pub(crate) fn proof(incident: &Incident) -> Option<Proof> {
     {
         return by(CauseId::DriverOrUnrelated, found);
     }
-    // Of what is printed as the device's size; a pool's limit is another matter.
+    // Of what is printed as the device's size; a pool's limit is another matter. In a phase of its own after steps that
+    // went well the size of the request and the need of the phase are one thing under two names.
     if matches!(asker(incident), Asker::Tensor | Asker::PooledTensor)
         && certain(ProofKind::RequestExceedsDevice)
+        && level("phase-apart").is_none()
         && at("keys-and-values", &["made-here", "announced"]).is_none()
         && let Some(found) = at("request-share", &["exceeds"])
     {
@@ -169,6 +173,8 @@ mod tests {
     use super::*;
     use crate::dialect::{Fact, Resource};
     use crate::domain::Program;
+    use crate::evidence::Span;
+    use crate::incident::context::Phase;
 
     fn proved(incident: &Incident) -> Option<CauseId> {
         proof(incident).map(|proof| proof.cause)
@@ -202,6 +208,18 @@ mod tests {
         let tile = [(Fact::Requested, "144.00 KiB"), (Fact::Limit, "99.00 KiB")];
         let tile = settled(event(Program::Triton, Resource::CudaSharedMemory, &tile));
         assert_eq!(proved(&tile), Some(CauseId::DriverOrUnrelated));
+    }
+
+    /// Validation on forty batches at once is both: which of the two its user would name, no figure tells.
+    #[test]
+    fn a_request_beyond_the_device_in_a_phase_after_good_steps_proves_no_cause() {
+        let mut beyond = FULL_CARD;
+        beyond[0].1 = "40.00 GiB";
+        let mut incident = torch(&beyond);
+        incident.context.phase.note(Phase::Validation, Span::line(4));
+        assert_eq!(proved(&incident), Some(CauseId::SingleHugeAllocation), "no step is known to have gone well");
+        incident.context.step.note(40, Span::line(3));
+        assert_eq!(proved(&incident), None);
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! One phase needs far more than the steady state.
 
 use super::{Cause, CauseId};
-use crate::incident::Incident;
+use crate::domain::Program;
+use crate::incident::{Incident, release};
 use crate::text;
 use crate::text::Text;
 
@@ -54,10 +55,13 @@ fn refute(incident: &Incident) -> Text {
         );
     }
     let (peak, module) = (meter.peak, accelerator.torch_module());
+    // The name until 1.3.
+    let renamed = release::allows(incident, Program::Pytorch, (1, 4));
+    let reset = if renamed { "reset_peak_memory_stats" } else { "reset_max_memory_allocated" };
     text!(
-        en: "Print `{peak}` after each phase, with `{module}.reset_peak_memory_stats()` in front of it: if the failing \
+        en: "Print `{peak}` after each phase, with `{module}.{reset}()` in front of it: if the failing \
              phase's peak is within 10 % of the others, it is the steady state that does not fit.",
-        zh: "在每个阶段前调用 `{module}.reset_peak_memory_stats()`，阶段后打印 `{peak}`：若失败阶段的峰值与其他阶段相差\
+        zh: "在每个阶段前调用 `{module}.{reset}()`，阶段后打印 `{peak}`：若失败阶段的峰值与其他阶段相差\
              不到 10 %，则是稳态放不下。"
     )
 }
@@ -70,7 +74,6 @@ mod tests {
     use crate::dialect::Fact;
     use crate::dialect::Resource;
     use crate::domain::Number;
-    use crate::domain::Program;
     use crate::evidence::{Known, Span};
     use crate::incident::context::Phase;
 

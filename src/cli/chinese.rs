@@ -621,9 +621,10 @@ const PAIRS: &[(&str, &str)] = &[
     ),
     (
         "No GPU and no CUDA libraries are needed, only the program's own PyTorch. Kernels do not compute: \
-         memory is real, values are not. Where the program's memory depends on values, the answer says so.",
-        "不需要 GPU 和 CUDA 库，只需程序自己的 PyTorch。内核不做计算：显存是真实的，数值不是。若程序的显存取决于数\
-         值，答案会说明。",
+         memory is real, values are not. A program that reads values is run up to four times more, with other \
+         ones in their place; where its memory depends on them, the answer says so.",
+        "不需要 GPU 和 CUDA 库，只需程序自己的 PyTorch。内核不做计算：显存是真实的，数值不是。若程序读取数值，会换上其\
+         他数值再运行最多四次；若显存取决于它们，答案会说明。",
     ),
     (
         "What is run is your command itself, with all that it does on the processor: it reads your data \

@@ -13,9 +13,10 @@ use crate::incident::context::Given;
 use crate::incident::timeline::Header;
 use crate::incident::{Incident, Timeline, job, observed};
 use crate::input::Source;
+use crate::order::InOrder;
 use crate::report::replay::Replayed;
 use crate::report::view::to_json;
-use crate::report::{self, Diagnosis, Explanation, InputSummary, Style};
+use crate::report::{self, Asked, Diagnosis, Explanation, InputSummary, Style};
 use crate::system;
 use crate::text::{Lang, Text};
 use crate::{cause, dialect, fix, incident, input, input::Document};
@@ -100,7 +101,7 @@ pub fn run(options: &ExplainOptions) -> anyhow::Result<u8> {
 
 /// The report as on a terminal, above the curves of the records and the page of the snapshots that could be read.
 fn page(explanation: &Explanation, snapshots: &[Source], output: &Output) -> String {
-    let style = Style { width: PAGE_COLUMNS, height: None, unicode: true, ..output.style };
+    let style = Style { width: PAGE_COLUMNS, height: None, unicode: true, asked: Asked::Page, ..output.style };
     // The plot in characters has no place beside the drawn one.
     let told = report::terminal::without_timeline(explanation, style);
     let told = anstream::adapter::strip_str(&told).to_string();
@@ -188,7 +189,7 @@ const SNAPSHOTS_READ: usize = 8;
 pub(super) fn recorded(files: &[FileEvents]) -> Vec<Source> {
     let mut watched: Vec<&Arc<Timeline>> =
         files.iter().filter_map(|file| file.observed.as_ref()).filter(|timeline| timeline.failed()).collect();
-    watched.sort_by(|a, b| a.ended_at().total_cmp(&b.ended_at()));
+    watched.order_by(|a, b| a.ended_at().total_cmp(&b.ended_at()));
     let paths = watched.iter().flat_map(|timeline| timeline.snapshots()).map(std::path::Path::new);
     let there = paths.filter(|path| path.extension().is_some_and(|kind| kind == "pickle") && path.is_file());
     there.take(SNAPSHOTS_READ).map(|path| Source::File(path.into())).collect()

@@ -42,7 +42,7 @@ const PLACE: &str = "{batch}";
 /// Offers that are looked at for one that can be rehearsed, and how many are.
 const FIXES_LOOKED_AT: usize = 8;
 const FIXES_TRIED: usize = 3;
-/// Most that the reserved peaks of the two orders of addresses are taken to differ by, as a share: 6 % is the most that
+/// Most that the reserved peaks of the two orders of addresses are taken to differ by, as a share: 12 % is the most that
 /// was seen.
 const ORDERS_DIFFER: f64 = 0.25;
 /// Exit code after Ctrl-C, as shells have it.
@@ -426,7 +426,14 @@ impl<'a> Stage<'a> {
         let mut run = Run::of(batch, takes);
         self.try_other_values(&mut raws, &mut run)?;
         self.select_everything(&raws, &mut run)?;
-        run.assumed = run.assumed.take().or(self.assume(&raws, &run)?);
+        run.assumed = match run.assumed.take() {
+            None => self.assume(&raws, &run, Values::Zeros)?,
+            Some(Assumed::Instead { of: of @ End::Failed(_), values, .. }) => {
+                self.assume(&raws, &run, values)?;
+                Some(Assumed::Instead { of, values, alike: self.assumed == Some(Assumed::Same) })
+            }
+            settled => settled,
+        };
         if run.cache_decides(capacity, headroom) {
             // The same device without the headroom, and with all estimates at their upper end.
             let outside = run.takes.iter().map(|take| take.outside.sum().high).max().unwrap_or(0);
@@ -483,7 +490,7 @@ impl<'a> Stage<'a> {
             let seen = self.take(order, &other);
             // One that stops before it came as far as the other says nothing of it.
             if seen.end == End::Done && seen.steps >= take.steps && (seen.stages.whole || seen.steps >= steps) {
-                run.assumed = Some(Assumed::Instead { of: take.end.clone(), values: *values });
+                run.assumed = Some(Assumed::Instead { of: take.end.clone(), values: *values, alike: false });
                 run.takes = vec![seen];
                 *raws = vec![(order, other)];
                 return Ok(());
@@ -515,8 +522,9 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// Where the program read values that nobody computed, the same again with other ones: does memory hang on them?
-    fn assume(&mut self, raws: &[(Addresses, RawOutcome)], run: &Run) -> Result<Option<Assumed>, Stop> {
+    /// Where the program read values that nobody computed, the same again with others than `first`: does memory hang on
+    /// them?
+    fn assume(&mut self, raws: &[(Addresses, RawOutcome)], run: &Run, first: Values) -> Result<Option<Assumed>, Stop> {
         if let Some(Assumed::Same) = self.assumed {
             return Ok(None);
         }
@@ -528,17 +536,24 @@ impl<'a> Stage<'a> {
             self.warm_up(&self.request(run.batch, *order, self.as_expected(), false), raw);
         }
         let stage: &Stage = self;
-        let attempt = |values: Values| stage.assume_values(run, *order, raw, values);
-        let mut assumed = Assumed::Same;
-        for values in [Values::Large, Values::Negative, Values::Huge, Values::Mixed].chunks(stage.jobs()) {
+        let attempt = |values: Values| stage.assume_values(run, *order, raw, first, values);
+        let other = if first == Values::Large { Values::Unit } else { Values::Large };
+        let (mut assumed, mut agreed) = (Assumed::Same, false);
+        for values in [other, Values::Negative, Values::Huge, Values::Mixed].chunks(stage.jobs()) {
             let tried = std::thread::scope(|scope| {
                 let threads: Vec<_> = values.iter().map(|values| scope.spawn(|| attempt(*values))).collect();
                 threads.into_iter().filter_map(|thread| thread.join().ok()).collect::<Result<Vec<_>, Stop>>()
             })?;
-            assumed = tried.into_iter().find(|tried| *tried != Assumed::Same).unwrap_or(Assumed::Same);
+            agreed |= tried.contains(&Some(Assumed::Same));
+            let otherwise = tried.into_iter().flatten().find(|tried| *tried != Assumed::Same);
+            assumed = otherwise.unwrap_or(Assumed::Same);
             if assumed != Assumed::Same {
                 break;
             }
+        }
+        // Where all the others are refused as well as zeros, there is nothing to compare with.
+        if first != Values::Zeros && !agreed {
+            return Ok(None);
         }
         self.assumed = Some(assumed.clone());
         Ok(Some(assumed))
@@ -569,8 +584,16 @@ impl<'a> Stage<'a> {
         Ok(())
     }
 
-    fn assume_values(&self, run: &Run, order: Addresses, raw: &RawOutcome, values: Values) -> Result<Assumed, Stop> {
-        let (Some(take), bounded) = (run.takes.first(), run.most.is_some()) else { return Ok(Assumed::Same) };
+    /// What comes of other values than `first`; `None` where the program refuses them, or ends there with less.
+    fn assume_values(
+        &self,
+        run: &Run,
+        order: Addresses,
+        raw: &RawOutcome,
+        first: Values,
+        values: Values,
+    ) -> Result<Option<Assumed>, Stop> {
+        let (Some(take), bounded) = (run.takes.first(), run.most.is_some()) else { return Ok(None) };
         let other = self.launch_with(values, run.batch, order, raw, !take.stages.whole)?;
         let seen = self.take(order, &other);
         // Of a program that went on, only what lies within the steps asked for is the same work.
@@ -586,9 +609,11 @@ impl<'a> Stage<'a> {
         // One that ends at once where a value is out of all bounds needs no more for that either.
         let failed = matches!(seen.end, End::Failed(_));
         let stopped = seen.end == End::Done && seen.stages.whole && seen.allocated <= base.0 && seen.reserved <= base.1;
+        // Where zeros are refused, so is what is now and then one of them.
         let refused = match values {
             Values::Huge => failed || stopped,
             Values::Negative => failed,
+            Values::Mixed if first != Values::Zeros => failed,
             _ => failed && bounded,
         };
         // Where selections were seen to keep everything, the figures reach to what that needs.
@@ -596,12 +621,15 @@ impl<'a> Stage<'a> {
             Some(most) => seen.allocated <= most.allocated && seen.reserved <= most.reserved,
             None => (seen.allocated, seen.reserved) == base,
         };
-        if refused || (ended && same) {
-            return Ok(Assumed::Same);
+        if refused {
+            return Ok(None);
+        }
+        if ended && same {
+            return Ok(Some(Assumed::Same));
         }
         let reads = take.traps.iter().filter(|trap| ["value-read", "scale-read"].contains(&trap.kind.as_str()));
         let places = reads.filter_map(|trap| trap.place.clone()).collect();
-        Ok(Assumed::Other { values, reserved: ended.then_some(seen.reserved), places })
+        Ok(Some(Assumed::Other { values, reserved: ended.then_some(seen.reserved), places }))
     }
 
     /// Rehearses the fixes that are offered first, where that needs no change of the program, until one helps. Where a

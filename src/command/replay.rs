@@ -101,10 +101,7 @@ pub(super) fn read(source: &Source, progress: &Progress) -> Result<(Snapshot, u6
 
 /// The peaks and holders of one snapshot, nothing simulated; `None` where it cannot be read.
 pub(super) fn peaks(source: &Source) -> Option<SnapshotAnalysis> {
-    let output = Output {
-        style: Style { lang: Lang::En, width: 80, height: None, verbose: false, unicode: true, redact: false },
-        color: anstream::ColorChoice::Auto,
-    };
+    let output = Output { style: Style::PLAIN, color: anstream::ColorChoice::Auto };
     Some(alone(source, ReplayFormat::Json, WhatIfOptions::default(), output)?.analysis)
 }
 

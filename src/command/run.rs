@@ -6,7 +6,7 @@ pub use super::top::run as top;
 use crate::cli::{AttachOptions, Output, RunOptions, WatchOptions};
 use crate::incident::context::Given;
 use crate::incident::timeline::{End, Header};
-use crate::report;
+use crate::report::{self, Asked, Style};
 use crate::run::child::{self, Ending, Job};
 use crate::run::inside::Inside;
 use crate::run::record::Writer;
@@ -174,7 +174,8 @@ fn tell(seen: Seen, tape: &Mutex<Tape>, quiet: bool, output: &Output) {
         let mut proofs = Proofs::new(&recorded(std::slice::from_ref(&watched)));
         let explanation = diagnose_with(vec![watched], &Given::default(), &mut proofs);
         if !explanation.diagnoses.is_empty() {
-            say(&format!("\n{}", report::terminal::render(&explanation, output.style)));
+            let style = Style { asked: Asked::Watched, ..output.style };
+            say(&format!("\n{}", report::terminal::render(&explanation, style)));
         } else if end.signal == Some(9) && timeline.shot_for_another_reason() {
             let line = text!(
                 en: "oomdoc: killed by SIGKILL, but not for want of memory as far as can be seen: the kernel counted \

@@ -472,6 +472,8 @@ struct Report {
     first: usize,
     last: usize,
     message: Option<usize>,
+    /// Where the group and the task are named: quoted where nothing else of the report is.
+    scope: Option<usize>,
     trigger: Option<(String, Span)>,
     order: Option<(u64, Span)>,
     memcg: bool,
@@ -565,7 +567,13 @@ impl Report {
                 report.name.note(name.to_string(), span);
                 report.message.get_or_insert(at);
             }
-            report.no_victim |= line.contains(NOT_KILLED);
+            if line.contains(NOT_KILLED) {
+                report.no_victim = true;
+                report.message.get_or_insert(at);
+            }
+            if is_scope(text) {
+                report.scope = Some(at);
+            }
         }
         report
     }
@@ -733,7 +741,7 @@ impl Report {
 
     fn into_event(self, document: &Document) -> Event {
         let resource = if self.memcg { Resource::Cgroup } else { Resource::Host };
-        let quoted = self.message.unwrap_or(self.first);
+        let quoted = self.message.or(self.scope).unwrap_or(self.first);
         let mut event = field::event(document, quoted, "kernel-oom-kill", Program::LinuxKernel, resource);
         event.message = field::quoted(bare(field::text(document, quoted)));
         event.at = Span::lines(field::number(document, self.first), field::number(document, self.last));
@@ -845,15 +853,19 @@ impl Report {
             *tasks += 1;
             *pages = pages.saturating_add(row.own_pages());
         }
-        let (tasks, pages) = by_name.values().copied().max_by_key(|(_, pages)| *pages).unwrap_or_default();
+        let like_named = by_name.iter().max_by_key(|(_, (_, pages))| *pages);
+        let (name, (tasks, pages)) = like_named.map(|(name, sums)| (*name, *sums)).unwrap_or_default();
+        let rows = || self.rows.iter().filter(|(row, _)| row.name == name).map(|(_, at)| *at);
+        let like_named_at =
+            Span::lines(rows().next().unwrap_or(*top_at).first, rows().next_back().unwrap_or(*top_at).last);
         number(Number::TableTasks, self.rows.len() as f64, table_at);
         number(Number::TableSum, self.rows.iter().map(|(row, _)| own(row)).sum(), table_at);
         let swapped: u64 = self.rows.iter().filter_map(|(row, _)| row.value("swapents")).fold(0, u64::saturating_add);
         number(Number::TableSwap, swapped.saturating_mul(page) as f64, table_at);
         number(Number::TableTopRss, own(top), *top_at);
         number(Number::TableTopPid, top.pid as f64, *top_at);
-        number(Number::TableLikeNamedCount, tasks as f64, table_at);
-        number(Number::TableLikeNamedSum, pages.saturating_mul(page) as f64, table_at);
+        number(Number::TableLikeNamedCount, tasks as f64, like_named_at);
+        number(Number::TableLikeNamedSum, pages.saturating_mul(page) as f64, like_named_at);
         event.facts.largest_process = Known::Seen(top.name.clone(), *top_at);
     }
 }

@@ -175,10 +175,14 @@ fn rounds_before(document: &Document, position: usize) -> Option<(f64, Span)> {
         if !lines.iter().any(|line| line.text.contains("raining")) {
             return None;
         }
-        let starts = ["Starting training", "Start training"];
-        let begun = lines.iter().filter(|line| starts.iter().any(|word| line.text.contains(word)));
-        let last = begun.clone().next_back()?.number;
-        Some((begun.count().saturating_sub(1) as f64, Span::line(last)))
+        // What a program says of one start in two sentences is one start: only the same sentence tells of another.
+        let sentence = |text: &str| {
+            let from = ["Starting training", "Start training"].iter().find_map(|word| text.find(word))?;
+            Some(text.get(from..)?.replace(|c: char| c.is_ascii_digit(), ""))
+        };
+        let begun = || lines.iter().filter_map(|line| Some((line.number, sentence(&line.text)?)));
+        let (number, last) = begun().next_back()?;
+        Some((begun().filter(|(_, said)| *said == last).count().saturating_sub(1) as f64, Span::line(number)))
     })
 }
 
@@ -209,4 +213,21 @@ pub fn nearby(document: &Document, position: usize, before: usize, after: usize,
         .unwrap_or_default()
         .iter()
         .any(|line| words.iter().any(|word| line.text.contains(word)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_start_that_is_told_in_two_sentences_is_one_start() {
+        let rounds = |log: &str| {
+            let document = Document::from_text("test", log);
+            rounds_before(&document, document.lines.len() - 1).map(|(rounds, _)| rounds)
+        };
+        let once = "INFO: Start training on GPU0\nINFO: Creating KVStore...\nINFO: Start training...\nout of memory\n";
+        assert_eq!(rounds(once), Some(0.0));
+        let again = "Start training, fold 1\nval 0.2\nStart training, fold 2\nout of memory\n";
+        assert_eq!(rounds(again), Some(1.0));
+    }
 }

@@ -103,11 +103,8 @@ static OWN: Words =
 fn read(document: &Document, position: usize) -> Option<Event> {
     let (mut event, notice) = first_of(document, position, &PHRASES)?;
     // CNTK, from which the macro comes, and others print the same.
-    if event.dialect == "onnxruntime-cuda"
-        && !OWN.nearby(document, position, BEFORE, AFTER)
-        && let Some(program) = naming::caller(document, position)
-    {
-        event.program = program;
+    if event.dialect == "onnxruntime-cuda" && !OWN.nearby(document, position, BEFORE, AFTER) {
+        event.program = naming::caller(document, position).unwrap_or(Program::Cuda);
         event.rename("cuda-call");
     }
     if let Some((index, _)) = notice.count(";GPU=", 0)

@@ -36,6 +36,11 @@ impl Event {
         self.says("alloc fail type IVFLists") || self.says("alloc fail type FlatData")
     }
 
+    /// True where a session of ONNX Runtime was being made: nothing has been run in it.
+    pub(crate) fn of_a_session_start(&self) -> bool {
+        self.says("Exception during initialization")
+    }
+
     /// True where a bar of loading stands in the message.
     pub(crate) fn of_loading(&self) -> bool {
         self.says("Loading checkpoint shards")

@@ -250,12 +250,18 @@ impl<'a> Case<'a> {
 
     /// True where the failing line makes a model and moves it to the device: `net = Net().cuda()`.
     fn places_a_model(&self) -> bool {
+        self.placed().is_some()
+    }
+
+    /// The class or loader that makes the model which the failing line moves to the device.
+    pub(super) fn placed(&self) -> Option<&'a str> {
         let code = self.context.user_frame().and_then(|frame| frame.code.as_deref()).unwrap_or_default();
         let moved = code.find(").cuda(").or_else(|| code.find(").to(")).and_then(|at| code.get(..at));
         // What is called before it is moved: a class, by its capital letter, or a loader.
         let called = moved.and_then(|made| made.split_once('(')).map(|(called, _)| called);
         let name = called.and_then(|called| called.rsplit(['.', ' ', '=']).next()).unwrap_or_default();
-        name.starts_with(|c: char| c.is_ascii_uppercase()) || name == "from_pretrained"
+        let makes = name.starts_with(|c: char| c.is_ascii_uppercase()) || name == "from_pretrained";
+        makes.then_some(name)
     }
 
     /// True where the script is named for pre-training.
@@ -374,6 +380,27 @@ impl<'a> Case<'a> {
     /// Version of torch as (major, minor): the one printed, else the newest that the log allows.
     pub fn torch_version(&self) -> Option<(u16, u16)> {
         release::torch(self.incident)
+    }
+
+    /// The option of the command line that sets a number, by a word of its name, with another number in its place:
+    /// `--crop_size 768`.
+    pub fn option_instead(&self, named: &[&str], now: u64, then: u64) -> Option<String> {
+        let words: Vec<&str> = self.context.command.get()?.split_whitespace().collect();
+        let sets = |name: &str| name.starts_with("--") && named.iter().any(|word| name.contains(word));
+        let (now, then) = (now.to_string(), then.to_string());
+        words.iter().enumerate().find_map(|(i, word)| match word.split_once('=') {
+            Some((name, value)) if sets(name) && value == now => Some(format!("{name}={then}")),
+            None if sets(word) && words.get(i + 1) == Some(&now.as_str()) => Some(format!("{word} {then}")),
+            _ => None,
+        })
+    }
+
+    /// True where one sample is worked on at a time, under whatever name the setting has.
+    pub fn one_at_a_time(&self) -> bool {
+        match self.context.batch_size.value() {
+            Some(batch) => batch <= 1,
+            None => self.context.other_batch.get().is_some_and(|(_, count)| *count <= 1),
+        }
     }
 
     /// The program that was killed, by the name that whoever reports the kill gives it.

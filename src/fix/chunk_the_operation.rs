@@ -45,15 +45,11 @@ pub const FIX: Fix = Fix {
     advise,
 };
 
-/// A request of so many devices is no intermediate of a working program.
-const ABSURD: i128 = 64;
-
 fn advise(case: &Case) -> Advice {
     let requested = case.requested().filter(|requested| requested.low > 0);
     let huge = requested.zip(case.capacity()).is_some_and(|(r, c)| r.middle() * 4 > c.middle());
     // Blocks of a size that nobody meant would be as many.
-    let absurd = requested.zip(case.capacity()).is_some_and(|(r, c)| r.low > c.high.saturating_mul(ABSURD));
-    if absurd || case.sign(Sign::AbsurdRequest) {
+    if case.absurd() {
         return Advice::WontHelp(text!(
             en: "a request that no device could hold comes from a wrong size: correct the shape instead",
             zh: "任何设备都放不下的申请源于错误的尺寸：应改正形状"

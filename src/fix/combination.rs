@@ -1,10 +1,11 @@
 //! Several changes together, where none is enough alone.
 
 use super::budget::{Budget, Change};
+use super::case::clamp_to;
 use super::prelude::*;
 use super::{
-    Knob, Offer, bf16_states, cpu_offload, eight_bit_optimizer, gradient_checkpointing, lora, qlora, shard_states,
-    smaller_batch,
+    Frees, Knob, Offer, bf16_states, cpu_offload, eight_bit_optimizer, gradient_checkpointing, lora, qlora,
+    shard_states, smaller_batch,
 };
 
 pub const FIX: Fix = Fix {
@@ -89,9 +90,15 @@ fn advise(case: &Case) -> Advice {
     let (en, zh) = (names(|text| &text.en, " + "), names(|text| &text.zh, " + "));
     let (before, after) = (show(budget.need().high), show(need.high));
     let device = case.capacity().map(|all| show(all.middle())).unwrap_or_default();
+    // Together they free no more than the screen says of each.
+    let each = |part: &&Part| match &part.offer.frees {
+        Frees::Bytes { range, .. } => Some(range.high),
+        Frees::Unknown(_) => None,
+    };
+    let together = chosen.iter().map(each).sum::<Option<i128>>();
     let draft = Draft::new(case, &FIX)
         .frees(
-            budget.need() - need,
+            clamp_to(budget.need() - need, together.map(|most| Interval::between(most, most))),
             text!(
                 en: "needed at most: {before} now, {after} with {en}",
                 zh: "至多需要：现在 {before}，改为 {zh} 后 {after}"

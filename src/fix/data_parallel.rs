@@ -5,7 +5,12 @@ use super::prelude::*;
 pub const FIX: Fix = Fix {
     id: "data-parallel",
     class: Class::Sharding,
-    title: || text!(en: "torch.nn.DataParallel to spread the load", zh: "用 torch.nn.DataParallel 分摊"),
+    title: || {
+        text!(
+            en: "One process for each GPU instead of torch.nn.DataParallel",
+            zh: "每块 GPU 一个进程，不用 torch.nn.DataParallel"
+        )
+    },
     doc: || {
         text!(
             en: "DataParallel copies the model at every step and gathers all outputs on its first GPU, whose peak \
@@ -20,8 +25,8 @@ pub const FIX: Fix = Fix {
     costs: Costs { slows: (-0.3, 0.0), numerics: Numerics::Same },
     knobs: &[said(
         Target::Pytorch,
-        "DistributedDataParallel instead of DataParallel: one process for each GPU",
-        "用 DistributedDataParallel 代替 DataParallel：每块 GPU 一个进程",
+        "DistributedDataParallel instead of DataParallel, started with one process for each GPU",
+        "用 DistributedDataParallel 代替 DataParallel，每块 GPU 启动一个进程",
     )],
     fixtures: &["fix/gathered-outputs"],
     advise,

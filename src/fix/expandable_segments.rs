@@ -97,14 +97,14 @@ fn advise(case: &Case) -> Advice {
         _ => conf.without("max_split_size_mb"),
     }
     .without("expandable_segments");
-    if let Some(Replayed::Serves { saves, formula, why, .. }) = replayed {
+    if let Some(Replayed::Serves { saves, formula, why, certainty, .. }) = replayed {
         // The recording ends with the failure: where the job fills the device anyway, later requests may fail.
         return Draft::new(case, &FIX)
             .when("replayed", true)
             .fill("variable", conf.variable())
             .fill("kept", conf.kept())
             .frees(saves, formula)
-            .certainty(Certainty::Arithmetic)
+            .certainty(certainty)
             .because(why);
     }
     Draft::new(case, &FIX)

@@ -87,12 +87,12 @@ fn advise(case: &Case) -> Advice {
         ));
     }
     let off = replayed::settings(case, |conf| conf == "expandable_segments:False");
-    let Some(Replayed::Serves { saves, formula, why, .. }) = off else { return Advice::Silent };
+    let Some(Replayed::Serves { saves, formula, why, certainty, .. }) = off else { return Advice::Silent };
     let conf = AllocConf::of(case).without("expandable_segments");
     Draft::new(case, &FIX)
         .fill("variable", conf.variable())
         .fill("kept", conf.kept())
         .frees(saves, formula)
-        .certainty(Certainty::Arithmetic)
+        .certainty(certainty)
         .because(why)
 }

@@ -16,7 +16,9 @@ pub const FIX: Fix = Fix {
     },
     helps: Work::ALL,
     needs: &[Need::Ram, Need::Process, Need::NoOwnLimit],
-    applies: |case| case.confidence(CauseId::SingleHugeAllocation) < 0.8 && !one_holds_all(case),
+    applies: |case| {
+        case.confidence(CauseId::SingleHugeAllocation) < 0.8 && !one_holds_all(case) && !alone_in_its_group(case)
+    },
     costs: Costs { slows: (0.0, 0.5), numerics: Numerics::Same },
     knobs: &[
         line(Target::Ray, "ray.remote(num_cpus=2)").note("fewer tasks at a time", "减少同时运行的任务"),
@@ -40,6 +42,12 @@ fn one_holds_all(case: &Case) -> bool {
     let of_one = |entry: &&Entry| matches!(entry.holder, Holder::Victim | Holder::Kernel | Holder::FileCache);
     let held: i128 = case.ledger.entries.iter().filter(of_one).map(|entry| entry.amount.low).sum();
     case.ledger.amount(Holder::Victim).is_some() && whole.high - held <= whole.high / BESIDE
+}
+
+/// The kernel's table of a group lists all its tasks.
+fn alone_in_its_group(case: &Case) -> bool {
+    case.incident.event.resource == Resource::Cgroup
+        && case.incident.event.facts.number(Number::TableTasks).is_some_and(|tasks| tasks <= 1.0)
 }
 
 fn advise(case: &Case) -> Advice {

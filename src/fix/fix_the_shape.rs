@@ -5,7 +5,7 @@ use super::prelude::*;
 pub const FIX: Fix = Fix {
     id: "fix-the-shape",
     class: Class::Shapes,
-    title: || text!(en: "Correct the shape of the failing tensor", zh: "改正出错张量的形状"),
+    title: || text!(en: "Correct the size of the request that failed", zh: "改正失败申请的尺寸"),
     doc: || {
         text!(
             en: "A request larger than the device, or beyond any machine, comes from a wrong dimension: \
@@ -50,7 +50,8 @@ fn advise(case: &Case) -> Advice {
         .when("absurd", absurd)
         .of_request()
         .frees_if(
-            case.requested().filter(|requested| requested.low > 0).map(|requested| {
+            // Of a number that went wrong no part is memory.
+            case.requested().filter(|requested| requested.low > 0 && !case.absurd()).map(|requested| {
                 let shown = show(requested.middle());
                 (
                     Interval::between(requested.scale(0.9).low, requested.high),

@@ -47,7 +47,8 @@ fn advise(case: &Case) -> Advice {
     let pools = engine.sizes_pool_by_device();
     let of_free = matches!(engine.device_use(), DeviceUse::PoolOfFree { .. });
     let cache_of_free = of_free && case.resource() == Resource::KvCache;
-    if !(case.on_gpu() && (pools || of_free) || cache_of_free) {
+    // Devices that are held against each other have as much free under any share.
+    if !(case.on_gpu() && (pools || of_free) || cache_of_free) || case.sign(Sign::UnevenDevices) {
         return Advice::Silent;
     }
     if engine.warms_up_before_its_pool() && !case.sign(Sign::EngineStartup) {

@@ -1,6 +1,7 @@
 //! A shorter context.
 
 use super::prelude::*;
+use crate::cause::nature::takes_share_of_free;
 use crate::estimate::serving::Budget;
 
 pub const FIX: Fix = Fix {
@@ -59,7 +60,17 @@ fn advise(case: &Case) -> Advice {
     let facts = &case.incident.event.facts;
     let mut budget = Budget::of(facts);
     budget.length = budget.length.or(case.context.sequence_length.value());
-    if case.sign(Sign::EngineStartup) && case.on_gpu() && budget.share.is_some() && budget.free.is_some() {
+    if case.sign(Sign::UnevenDevices) {
+        return Advice::Silent;
+    }
+    if engine == Program::MlcLlm && case.sign(Sign::EngineStartup) {
+        return Advice::WontHelp(text!(
+            en: "the check at start holds weights and temporary buffers against its share of the device; the context's \
+                 cache is not in it",
+            zh: "启动检查只用权重与临时缓冲区同所占份额比较，不含上下文的缓存"
+        ));
+    }
+    if case.compares_at_start() {
         return Advice::WontHelp(text!(
             en: "the check at start compares what is free with the share asked for; the context plays no part in it \
                  yet",
@@ -80,6 +91,12 @@ fn advise(case: &Case) -> Advice {
         ));
     }
     let of_free = matches!(engine.device_use(), DeviceUse::PoolOfFree { .. });
+    if takes_share_of_free(case.incident) {
+        return Advice::WontHelp(text!(
+            en: "the cache is a share of what is free, whatever the length: a shorter context asks for as much",
+            zh: "KV cache 按空闲量的比例分配，与长度无关：缩短上下文后申请的仍一样多"
+        ));
+    }
     if case.on_gpu() && (engine.sizes_pool_by_device() || of_free) && !profiles(case) {
         return Advice::WontHelp(text!(
             en: "the pool is sized by its share of the device, whatever the length: a shorter context frees \

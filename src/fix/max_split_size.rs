@@ -49,7 +49,7 @@ fn advise(case: &Case) -> Advice {
     }
     match replayed::settings(case, |conf| conf.starts_with("max_split_size_mb:")) {
         Some(Replayed::Fails(why)) => return Advice::WontHelp(why),
-        Some(Replayed::Serves { trial, saves, formula, why }) => {
+        Some(Replayed::Serves { trial, saves, formula, why, certainty }) => {
             let limit = trial.conf.trim_start_matches("max_split_size_mb:");
             return Draft::new(case, &FIX)
                 .when("replayed", true)
@@ -57,7 +57,7 @@ fn advise(case: &Case) -> Advice {
                 .fill("kept", conf.kept())
                 .fill("limit", limit)
                 .frees(saves, formula)
-                .certainty(Certainty::Arithmetic)
+                .certainty(certainty)
                 .because(why);
         }
         None => {}

@@ -5,6 +5,7 @@
 use super::case::Case;
 use crate::dialect::{Event, Sign};
 use crate::domain::{Program, Trainer};
+use crate::estimate::serving::Budget;
 use crate::incident::context::{Clue, Frame, Phase};
 use crate::text;
 use crate::text::Text;
@@ -20,6 +21,9 @@ const FILLS: &[&str] = &["reset_parameters", "_reset_parameters", "_init_weights
 
 /// Calls that make a process known to its group or a library to the device, before there is any data.
 const STARTS: &[&str] = &["init_process_group", "distributed.barrier(", "dist.barrier(", ".set_device("];
+
+/// Those of them that only a job of several processes makes.
+const GROUPS: &[&str] = &["init_process_group", "distributed.barrier(", "dist.barrier(", "DistributedDataParallel("];
 
 /// Calls that read a file as a whole.
 const READS: &[&str] = &[
@@ -233,6 +237,14 @@ impl<'a> Case<'a> {
             && (!self.sign(Sign::ContextCreation) || self.sign(Sign::ForeignLibrary))
     }
 
+    /// True where an engine compares what is free with what it wants, before anything is loaded: neither weights nor
+    /// lengths have a part in it.
+    pub(super) fn compares_at_start(&self) -> bool {
+        let budget = Budget::of(&self.incident.event.facts);
+        let printed = budget.share.is_some() && budget.free.is_some();
+        self.on_gpu() && self.sign(Sign::EngineStartup) && (printed || self.sign(Sign::UnevenDevices))
+    }
+
     /// True where the layers of a model are being made or copied: no data has been read yet.
     pub(super) fn builds_a_model(&self) -> bool {
         let layer = |frame: &Frame| {
@@ -245,6 +257,33 @@ impl<'a> Case<'a> {
                 || frame.function == "__deepcopy__" && file.contains("/torch/")
         };
         self.innermost().any(layer) && !self.innermost().any(|frame| frame.function == "forward")
+    }
+
+    /// True where the model's own state was being read, which every checkpoint holds: what it leaves out comes later.
+    pub(super) fn reads_own_weights(&self) -> bool {
+        self.context.frames.iter().any(|frame| {
+            let code = frame.code.as_deref().unwrap_or_default();
+            code.contains("model.state_dict(") || frame.function == "_save_to_state_dict"
+        })
+    }
+
+    /// True where the failing line makes a second model of one that is there: the first is what it is made of.
+    pub(super) fn copies_a_model(&self) -> bool {
+        let deep = |frame: &Frame| frame.function == "deepcopy" && path(frame).ends_with("/copy.py");
+        self.failing_code().contains("deepcopy(") || self.context.frames.iter().any(deep)
+    }
+
+    /// True where the job runs on several devices, by what it was told or by the calls that failed: a group of
+    /// processes that wait for each other has one device for each.
+    pub(super) fn several_devices(&self) -> bool {
+        let waits = |frame: &Frame| {
+            let code = frame.code.as_deref().unwrap_or_default();
+            GROUPS.iter().any(|call| code.contains(call))
+        };
+        self.context.world_size.value().is_some_and(|ranks| ranks > 1)
+            || self.incident.event.rank.is_some()
+            || self.clue(Clue::DataParallel)
+            || self.context.frames.iter().any(waits)
     }
 
     /// True where the user's own code is making an object, rather than working with one.
@@ -317,13 +356,21 @@ impl<'a> Case<'a> {
 
     /// True where the message itself tells of weights that are being loaded.
     pub(super) fn says_loading(&self) -> bool {
-        std::iter::once(&self.incident.event).chain(&self.incident.followers).any(Event::of_loading)
+        let loads = |event: &Event| event.of_loading() || event.of_a_session_start();
+        std::iter::once(&self.incident.event).chain(&self.incident.followers).any(loads)
     }
 
     /// True inside a call that switches gradients off by itself: a library's, or one under `@torch.no_grad()`, which
     /// stands in a traceback as `decorate_context` (`torch/utils/_contextlib.py`, `torch/autograd/grad_mode.py` before
-    /// 2.0).
+    /// 2.0); or the validation of a trainer whose own loop does (Ultralytics' `smart_inference_mode`, MMEngine's
+    /// `@torch.no_grad()`, `torch.no_grad()` in `prediction_step` of the HF Trainer and what is built on it).
     pub fn decorated(&self) -> bool {
+        use Trainer::{HfTrainer, LlamaFactory, MmEngine, Swift, Trl, Ultralytics};
+        let own_loop = [HfTrainer, Trl, LlamaFactory, Swift, Ultralytics, MmEngine];
+        let validates = self.phase() == Some(Phase::Validation);
+        if validates && self.trainer().is_some_and(|trainer| own_loop.contains(&trainer)) {
+            return true;
+        }
         self.context.frames.iter().any(|frame| {
             let file = path(frame);
             file.contains("/transformers/generation/")
@@ -384,6 +431,12 @@ impl<'a> Case<'a> {
         self.innermost().any(fused)
     }
 
+    /// True for a form that ExLlama reads, which keeps every layer on a GPU.
+    pub fn in_exllamas_form(&self) -> bool {
+        let named = |name: &String| ["exl2", "exl3"].iter().any(|form| name.to_ascii_lowercase().contains(form));
+        self.engine() == Some(Program::Exllama) || self.context.model.get().is_some_and(named)
+    }
+
     /// True for a quantised form that comes in several widths, of which a narrower one may be had.
     pub fn in_several_widths(&self) -> bool {
         let named =
@@ -403,14 +456,8 @@ impl<'a> Case<'a> {
 
     /// True where weights are quantised by what the program, its model or its frames are called.
     pub fn quantised(&self) -> bool {
-        let named = |name: &String| {
-            let name = name.to_ascii_lowercase();
-            ["awq", "gptq", "gguf", "exl2", "exl3", "4bit", "8bit", "int4", "int8", "bnb", "-q4", "bpw"]
-                .iter()
-                .any(|form| name.contains(form))
-        };
         self.context.quantized.value() == Some(true)
-            || self.context.model.get().is_some_and(named)
+            || self.context.quantised_width().is_some()
             || self.context.frames.iter().any(|frame| path(frame).contains("/bitsandbytes/"))
     }
 

@@ -1,6 +1,7 @@
 //! Split weights over devices.
 
 use super::prelude::*;
+use crate::cause::nature::one_piece;
 use crate::domain::trainer::Purpose;
 use crate::estimate::serving::Budget;
 
@@ -17,7 +18,11 @@ pub const FIX: Fix = Fix {
     },
     helps: &[Work::Serving, Work::Inference, Work::Build],
     needs: &[Need::Device, Need::Short, Need::Tensor],
-    applies: |case| case.on_device() && (case.inference() || case.loading()),
+    // What is compared at start is each device's free memory, before anything that could be split is there.
+    applies: |case| {
+        let planned = !one_piece(case.incident) && case.never_fits().is_some();
+        case.on_device() && (case.inference() || case.loading() || planned) && !case.compares_at_start()
+    },
     costs: Costs { slows: (0.0, 0.3), numerics: Numerics::Same },
     knobs: &[
         line(Target::Vllm, "--tensor-parallel-size {tried}"),
@@ -26,6 +31,8 @@ pub const FIX: Fix = Fix {
         line(Target::TensorRtLlm, "--tp_size {tried}"),
         line(Target::Lmdeploy, "--tp {tried}"),
         line(Target::LlamaCpp, "-sm layer -ts 1,1"),
+        line(Target::Jax, "state = jax.device_put(state, NamedSharding(mesh, PartitionSpec(\"devices\")))")
+            .note("a part on each device of the mesh", "mesh 中每个设备放一部分"),
         line(Target::Pytorch, "from_pretrained(..., device_map=\"auto\")").when("pretrained"),
         said(
             Target::Pytorch,

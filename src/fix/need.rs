@@ -93,7 +93,7 @@ impl Need {
             Need::OthersHold => others_may_hold(case),
             Need::ListedProcesses => case.discrete_gpu(),
             Need::PytorchCache => case.caching_allocator(),
-            Need::Batch => case.context.batch_size.value() != Some(1),
+            Need::Batch => !case.one_at_a_time(),
             Need::Short => !case.sign(Sign::BeyondContext),
             Need::Process => {
                 let facts = &case.incident.event.facts;
@@ -126,37 +126,35 @@ impl Need {
 /// Above this, the processes that fill the machine beside a training job are its loader's workers.
 const LIKELY_WORKERS: f64 = 0.3;
 
+/// True for a frame in which a data loader is at work.
+fn of_a_loader(frame: &Frame) -> bool {
+    let code = frame.code.as_deref().unwrap_or_default().to_ascii_lowercase();
+    code.contains("loader") || frame.file.to_ascii_lowercase().contains("dataloader")
+}
+
 /// True where something shows that a data loader feeds the job.
 pub fn loader(case: &Case) -> bool {
     let context = case.context;
-    let shown = |frame: &Frame| {
-        let code = frame.code.as_deref().unwrap_or_default().to_ascii_lowercase();
-        code.contains("loader") || frame.file.to_ascii_lowercase().contains("dataloader")
-    };
     case.sign(Sign::DataLoaderWorker)
         || case.sign(Sign::PoolWorkerKilled)
         || case.ledger.loader.is_some()
         || context.workers.is_known()
         || context.persistent_workers.is_known()
         || case.clue(Clue::SampleCache)
-        || context.frames.iter().any(shown)
+        || context.frames.iter().any(of_a_loader)
         || case.on_host() && case.training() && case.confidence(CauseId::HostWorkers) >= LIKELY_WORKERS
 }
 
 /// True where those processes are PyTorch's or a trainer's own, rather than a pool that a program keeps for its work.
 pub fn torch_loader(case: &Case) -> bool {
     let context = case.context;
-    let shown = |frame: &Frame| {
-        let code = frame.code.as_deref().unwrap_or_default().to_ascii_lowercase();
-        code.contains("loader") || frame.file.to_ascii_lowercase().contains("dataloader")
-    };
     case.sign(Sign::DataLoaderWorker)
         || case.trainer().is_some()
         || case.pytorch()
         || context.persistent_workers.is_known()
         || case.ledger.loader.is_some()
         || case.clue(Clue::SampleCache)
-        || context.frames.iter().any(shown)
+        || context.frames.iter().any(of_a_loader)
         || case.training()
 }
 

@@ -29,7 +29,7 @@ pub const FIX: Fix = Fix {
         line(Target::Pytorch, "with torch.no_grad():")
             .note("around the evaluation or prediction loop", "包住验证或预测循环"),
     ],
-    fixtures: &["context/ultralytics"],
+    fixtures: &["fix/validation-loop"],
     advise,
 };
 

@@ -67,9 +67,7 @@ fn advise(case: &Case) -> Advice {
                 Accelerator::Cuda => "nvidia-smi --query-gpu=index,memory.free --format=csv",
                 other => other.driver_meter().now,
             };
-            let several = case.context.world_size.value().is_some_and(|ranks| ranks > 1)
-                || case.incident.event.rank.is_some()
-                || case.clue(Clue::DataParallel);
+            let several = case.several_devices();
             let cards = if several {
                 text!(en: "<an index for each rank>", zh: "<每个 rank 一个编号>")
             } else {

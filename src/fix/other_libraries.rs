@@ -24,7 +24,8 @@ pub const FIX: Fix = Fix {
     },
     helps: &[Work::Training, Work::Inference, Work::Compute],
     needs: &[Need::Gpu, Need::NoEngine, Need::OwnCode],
-    applies: |case| case.confidence(CauseId::NonFramework) >= 0.3 && !case.sign(Sign::Nccl),
+    // What Metal counts beside the tensors are the framework's own graphs and caches.
+    applies: |case| case.confidence(CauseId::NonFramework) >= 0.3 && !case.sign(Sign::Nccl) && !case.sign(Sign::Mps),
     costs: Costs { slows: (0.0, 0.2), numerics: Numerics::Same },
     knobs: &[said(
         Target::Program,

@@ -43,12 +43,19 @@ pub const FIX: Fix = Fix {
         line(Target::Linux, "systemctl set-property <unit> MemoryMax=<peak + 20 %>").when("unit-unread"),
         said(Target::Program, "ask the scheduler for the peak + 20 % of memory", "向调度器申请峰值 + 20 % 的内存")
             .unless("no-limit"),
-        line(Target::Slurm, "#SBATCH --mem={tried}{unit}"),
+        line(Target::Slurm, "#SBATCH --mem={tried}{unit}")
+            .note("instead of --mem-per-cpu, where that is set", "若原来设的是 --mem-per-cpu，则用它代替"),
         line(Target::Slurm, "#SBATCH --mem=<peak + 20 %>")
             .note("sacct -j JOB --format=MaxRSS shows the peak", "峰值可用 sacct -j JOB --format=MaxRSS 查看")
             .unless("computed"),
         line(Target::Kubernetes, "resources: {limits: {memory: {tried}{unit}i}}"),
-        line(Target::Kubernetes, "resources: {limits: {memory: <peak + 20 %>}}").unless("computed"),
+        line(Target::Kubernetes, "resources: {limits: {memory: <peak + 20 %>}}").unless("told"),
+        said(
+            Target::Kubernetes,
+            "a node with more memory to spare, or fewer pods on it",
+            "换内存更充裕的节点，或减少其上的 pod",
+        )
+        .when("evicted"),
         line(Target::Docker, "docker run --memory={tried}{unit} ..."),
         line(Target::Docker, "docker run --memory=<peak + 20 %> ...")
             .note("or without --memory", "或去掉 --memory")
@@ -65,7 +72,10 @@ pub const FIX: Fix = Fix {
 
 fn advise(case: &Case) -> Advice {
     let facts = &case.incident.event.facts;
-    let limit = facts.get(Fact::Limit).or(case.context.memory_limit.get().copied()).map(|figure| figure.bytes);
+    // A node that runs short evicts pods whatever their limits: what is printed is the node's own threshold.
+    let evicted = case.resource() == Resource::Host && facts.number(Number::MemoryRequest).is_some();
+    let printed = facts.get(Fact::Limit).filter(|_| !evicted);
+    let limit = printed.or(case.context.memory_limit.get().copied()).map(|figure| figure.bytes);
     let by_settings = case.ledger.loader.filter(|account| !account.fits()).map(|account| {
         let need = account.need.in_the_end().high;
         // Beyond four times what there is, nobody buys memory for copies.
@@ -89,6 +99,8 @@ fn advise(case: &Case) -> Advice {
     let anybody = warden.is_none() && case.resource() == Resource::Cgroup;
     let draft = Draft::new(case, &FIX)
         .when("no-limit", limit.is_none() && case.resource() == Resource::Host)
+        .when("evicted", evicted)
+        .when("told", evicted || more.is_some())
         .when("whose", anybody && more.is_some())
         .when("whose-and-how-much", anybody && more.is_none())
         .when("unit", service && more.is_some())

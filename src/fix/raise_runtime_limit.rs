@@ -23,7 +23,13 @@ pub const FIX: Fix = Fix {
             .when("contained"),
         line(Target::Java, "-Xms<at most -Xmx> -Xmx<below the machine's memory>").when("both"),
         line(Target::Java, "-Xmx<below the machine's memory>").when("free"),
-        line(Target::Spark, "--conf spark.executor.memoryOverhead=4g"),
+        line(Target::Spark, "--conf spark.executor.memoryOverhead=4g").unless("addresses"),
+        line(Target::Spark, "yarn.nodemanager.vmem-check-enabled=false")
+            .note(
+                "in yarn-site.xml of the nodes, or a larger yarn.nodemanager.vmem-pmem-ratio",
+                "写在各节点的 yarn-site.xml 中，或增大 yarn.nodemanager.vmem-pmem-ratio",
+            )
+            .when("addresses"),
         line(Target::Go, "GOMEMLIMIT=<nine tenths of the limit>")
             .note("collects earlier; does not lift ulimit -v", "更早回收；不会放开 ulimit -v"),
         line(Target::Node, "NODE_OPTIONS=--max-old-space-size=8192"),
@@ -72,6 +78,7 @@ fn advise(case: &Case) -> Advice {
         // The monitor kills at a threshold of its own, below the machine's memory.
         .when("monitored", case.program() == Program::Ray)
         .when("custom", case.sign(Sign::CustomAllocator))
+        .when("addresses", case.sign(Sign::AddressSpaceLimit))
         .was(set)
         // Twice what it is: 64 GiB unless set.
         .fill("pinned", case.capacity().map_or(i128::from(64 * GIB), |limit| limit.middle()) / i128::from(MIB) * 2)

@@ -1,6 +1,7 @@
 //! The one datum that decides.
 
 use super::prelude::*;
+use crate::incident::release;
 
 pub const FIX: Fix = Fix {
     id: "record-a-snapshot",
@@ -52,7 +53,7 @@ fn advise(case: &Case) -> Advice {
     let draft = Draft::new(case, &FIX)
         .frees_unknown(text!(en: "frees nothing: it settles the cause", zh: "不释放内存：用于确定原因"));
     if case.caching_allocator() && case.engine().is_none() {
-        if case.torch_version().is_some_and(|version| version < (2, 1)) {
+        if !release::allows(case.incident, Program::Pytorch, (2, 1)) {
             return draft
                 .when("old", true)
                 .because(text!(en: "the summary separates tensors from cache", zh: "该摘要能区分张量与缓存"));

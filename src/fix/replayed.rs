@@ -1,5 +1,6 @@
 //! What fixes say where a memory snapshot of the very failure has been replayed: arithmetic in place of likelihood.
 
+use super::Certainty;
 use super::case::{Case, show};
 use crate::incident::recording::{Pieces, Trial, Verdict};
 use crate::snapshot::holders::Category;
@@ -11,7 +12,7 @@ use crate::units::{Bytes, Interval};
 /// What replaying the failure with some allocator settings says of them.
 pub enum Replayed<'r> {
     /// The request is served: what that saves, and the sentence that says so.
-    Serves { trial: &'r Trial, saves: Interval, formula: Text, why: Text },
+    Serves { trial: &'r Trial, saves: Interval, formula: Text, why: Text, certainty: Certainty },
     /// It fails all the same.
     Fails(Text),
 }
@@ -36,19 +37,26 @@ pub fn settings<'r>(case: &Case<'r>, wanted: impl Fn(&str) -> bool) -> Option<Re
         } else {
             Text::new("; a later request fails", "；但之后的申请失败")
         };
+        let limits = recording.limits_of_the_replay();
+        let whole = recording.from_the_start;
+        let (proved, proved_zh) = if whole { ("proved by replay", "重放证实") } else { ("replayed", "重放") };
         return Some(Replayed::Serves {
             trial,
-            saves: Interval::between(saves, saves),
+            saves: Interval::between(if whole { saves } else { saves.min(0) }, saves),
+            certainty: if whole { Certainty::Arithmetic } else { Certainty::Likely },
             formula: text!(
                 en: "{needed} that the recorded settings would have needed − {peak} with {conf}",
                 zh: "原设置需要的 {needed} − {conf} 下的 {peak}"
             ),
             why: Text::new(
                 format!(
-                    "proved by replay ({}): the same requests are served, {peak} reserved at most of {had} to be had{}",
-                    cite.en, rest.en
+                    "{proved} ({}): the same requests are served, {peak} reserved at most of {had} to be had{}{}",
+                    cite.en, rest.en, limits.en
                 ),
-                format!("重放证实（{}）：同样的申请可以满足，最多保留 {peak}，而可用 {had}{}", cite.zh, rest.zh),
+                format!(
+                    "{proved_zh}（{}）：同样的申请可以满足，最多保留 {peak}，而可用 {had}{}{}",
+                    cite.zh, rest.zh, limits.zh
+                ),
             ),
         });
     }

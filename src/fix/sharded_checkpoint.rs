@@ -21,13 +21,13 @@ pub const FIX: Fix = Fix {
     costs: Costs { slows: (-0.05, 0.0), numerics: Numerics::Same },
     knobs: &[
         line(Target::Fsdp, "fsdp_state_dict_type: SHARDED_STATE_DICT"),
-        line(Target::Accelerate, "fsdp_state_dict_type: SHARDED_STATE_DICT"),
+        line(Target::Accelerate, "fsdp_state_dict_type: SHARDED_STATE_DICT").unless("whole"),
         line(Target::DeepSpeed, "\"stage3_gather_16bit_weights_on_model_save\": false")
             .note("zero_to_fp32.py puts it together later", "之后用 zero_to_fp32.py 合并")
             .when("gathers"),
         line(Target::HfTrainer, "save_only_model=True")
             .note("or fsdp_state_dict_type: SHARDED_STATE_DICT", "或 fsdp_state_dict_type: SHARDED_STATE_DICT")
-            .unless("placed"),
+            .unless("own-weights"),
         said(
             Target::Pytorch,
             "at {place}: copy each tensor with .cpu() as the state is gathered, rather than on the device",
@@ -51,15 +51,19 @@ fn advise(case: &Case) -> Advice {
         let copies = ["clone(", "copy", "state_dict("].iter().any(|call| case.failing_code().contains(call));
         let draft = Draft::new(case, &FIX);
         let draft = match case.failing_line().filter(|_| copies) {
-            Some(place) => draft.when("placed", true).fill("place", place),
-            None => draft,
+            Some(place) => draft.when("own-weights", true).fill("place", place),
+            None => draft.when("own-weights", case.reads_own_weights()),
         };
-        return draft.when("device", true).frees_if(case.of_parameters(2.0, 16.0), case.ask_for_parameters()).because(
-            text!(
+        // A model that no rank has a part of only has no shards to save.
+        let whole = case.reads_own_weights() && case.context.fsdp.value() != Some(true) && !case.several_devices();
+        return draft
+            .when("whole", whole)
+            .when("device", true)
+            .frees_if(case.of_parameters(2.0, 16.0), case.ask_for_parameters())
+            .because(text!(
                 en: "it failed while a checkpoint was saved: copies of the state belong in RAM, or in shards",
                 zh: "失败发生在保存检查点时：状态的副本应放在主机内存，或分片保存"
-            ),
-        );
+            ));
     }
     if !case.on_host() {
         return Advice::Silent;
@@ -68,6 +72,7 @@ fn advise(case: &Case) -> Advice {
     let gathers = case.clue(Clue::GathersOnSave) || !case.context.zero_stage.is_known();
     Draft::new(case, &FIX)
         .when("gathers", gathers)
+        .when("own-weights", case.reads_own_weights())
         .frees_if(case.of_parameters(12.0, 16.0), case.ask_for_parameters())
         .because(text!(
             en: "it died while a checkpoint was saved: gathering the state on one rank needs the whole of it in RAM \

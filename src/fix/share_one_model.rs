@@ -43,7 +43,7 @@ pub const FIX: Fix = Fix {
             "keep the second copy of the weights in host memory, or drop it once it has been read",
             "第二份权重放在主机内存，或读取后立即释放",
         )
-        .when("trains"),
+        .when("beside"),
     ],
     fixtures: &["cause/second-copy"],
     advise,
@@ -52,11 +52,14 @@ pub const FIX: Fix = Fix {
 fn advise(case: &Case) -> Advice {
     let module = case.accelerator().torch_module();
     let spawned = case.clue(Clue::SpawnedAgain);
+    // What is copied cannot go before the copy is made.
+    let copies = case.copies_a_model();
     let twice = if spawned || case.clue(Clue::LoadedTwice) { 1.2 } else { 1.0 };
     Draft::new(case, &FIX)
         .when("engine", case.engine().is_some())
         .when("spawned", spawned)
-        .when("drops", !case.training() && !spawned)
+        .when("drops", !case.training() && !spawned && !copies)
+        .when("beside", case.training() || copies)
         .weight(twice)
         .frees_if(case.of_parameters(2.0, 4.0), case.ask_for_parameters())
         .certainty(Certainty::Likely)

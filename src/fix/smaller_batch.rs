@@ -130,6 +130,10 @@ pub const FIX: Fix = Fix {
     advise,
 };
 
+/// Trainers that evaluate with a batch that is set apart from that of training.
+const OWN_EVALUATION: &[Trainer] =
+    &[Trainer::HfTrainer, Trainer::Trl, Trainer::LlamaFactory, Trainer::Swift, Trainer::Lightning];
+
 fn advise(case: &Case) -> Advice {
     if case.on_host() {
         return on_host(case);
@@ -176,6 +180,10 @@ fn advise(case: &Case) -> Advice {
             zh: "失败发生在验证阶段（批大小 {other}）：见 smaller-eval-batch"
         ));
     }
+    // Between steps of training it is the evaluation's own batch that lies on the device.
+    if case.evaluating() && case.trainer().is_some_and(|trainer| OWN_EVALUATION.contains(&trainer)) {
+        return Advice::Silent;
+    }
     let (learns, divided) = (case.training() && !case.evaluating(), case.clue(Clue::DataParallel));
     let draft = Draft::new(case, &FIX)
         .when("diffusion", case.diffusion())
@@ -200,6 +208,9 @@ fn advise(case: &Case) -> Advice {
                 en: "{name} {count} → {tried}: memory grows with it",
                 zh: "{name} {count} → {tried}：显存随之增长"
             ));
+    }
+    if let Some((name, _)) = case.context.other_batch.get().filter(|_| case.one_at_a_time()) {
+        return Advice::WontHelp(text!(en: "{name} is 1 already", zh: "{name} 已经是 1"));
     }
     let Some(batch) = case.context.batch_size.value() else {
         let half = text!(en: "<half>", zh: "<减半>");
@@ -293,7 +304,7 @@ pub(super) fn share(case: &Case) -> f64 {
 
 /// Devices over which a total batch is divided.
 fn devices(case: &Case) -> u64 {
-    case.context.world_size.value().unwrap_or(1).max(1)
+    case.context.world_size.value().or(case.context.local_processes.value()).unwrap_or(1).max(1)
 }
 
 /// What the replay of the failure with half the activations says, where it is half the batch that is tried.
@@ -335,7 +346,7 @@ fn on_host(case: &Case) -> Advice {
     // Where the batch is not known, the queues may well be what fills memory.
     let open = case.ledger.loader.is_some_and(|account| !account.batch_known);
     // Tensors in RAM that were refused are those of the batch as well.
-    let queues = case.sign(Sign::DataLoaderWorker);
+    let queues = case.sign(Sign::DataLoaderWorker) || case.sign(Sign::PinnedHost);
     if case.resource() == Resource::Shm || !case.learns() || open || queues || case.requested().is_some() {
         return Advice::Silent;
     }

@@ -30,6 +30,7 @@ pub const FIX: Fix = Fix {
             "width {shown}, height {shown}; upscale afterwards with tiling",
             "width {shown}, height {shown}；之后用分块放大",
         ),
+        line(Target::Pytorch, "{option}"),
         line(Target::Pytorch, "transforms.Resize({shown})").when("fed"),
         said(Target::Pytorch, "generate at {shown} pixels a side", "以边长 {shown} 像素生成").when("made"),
         said(
@@ -46,6 +47,9 @@ pub const FIX: Fix = Fix {
 /// Of jobs of which the log tells nothing, one in ten was cured by smaller pictures, in labelled reports; a smaller
 /// batch cured a third.
 const UNTOLD: f64 = 0.7;
+
+/// Words of options that set the size of pictures.
+const PIXELS: &[&str] = &["crop", "image", "img", "patch", "pixel", "res", "size"];
 
 fn advise(case: &Case) -> Advice {
     let side = case.context.image_size.value();
@@ -73,9 +77,11 @@ fn advise(case: &Case) -> Advice {
     if case.still_beyond(1.0 - share) {
         return Advice::Silent;
     }
-    Draft::new(case, &FIX)
+    let option = side.zip(tried).and_then(|(side, tried)| case.option_instead(PIXELS, side, tried));
+    let draft = Draft::new(case, &FIX).when("fed", vision && !case.diffusion() && option.is_none());
+    let draft = option.into_iter().fold(draft, |draft, option| draft.fill("option", option));
+    draft
         .when("untold", untold)
-        .when("fed", vision && !case.diffusion())
         .when("made", case.diffusion())
         .weight(if untold { UNTOLD } else { 1.0 })
         .frees_if(

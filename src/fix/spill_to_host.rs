@@ -21,14 +21,24 @@ pub const FIX: Fix = Fix {
     knobs: &[
         line(Target::Rapids, "rmm.reinitialize(managed_memory=True)")
             .note("or cudf.set_option(\"spill\", True)", "或 cudf.set_option(\"spill\", True)"),
-        line(Target::DaskCuda, "LocalCUDACluster(enable_cudf_spill=True, rmm_managed_memory=True)"),
+        line(Target::DaskCuda, "LocalCUDACluster(enable_cudf_spill=True, rmm_managed_memory=True)")
+            .unless("spills-already"),
+        line(Target::DaskCuda, "LocalCUDACluster(device_memory_limit=0.5)")
+            .note(
+                "it spills already (0.8 of the device): let it begin earlier",
+                "已启用溢出（默认设备的 0.8）：让它更早开始",
+            )
+            .when("spills-already"),
     ],
     fixtures: &["rapids/dask", "rapids/outside"],
     advise,
 };
 
 fn advise(case: &Case) -> Advice {
+    // JIT-Unspill, which must not be had together with cuDF's own (dask-cuda, `LocalCUDACluster`).
+    let spills = case.context.frames.iter().any(|frame| frame.file.contains("dask_cuda/proxify"));
     Draft::new(case, &FIX)
+        .when("spills-already", spills)
         .frees_unknown(text!(
             en: "what is not in use at the moment moves to RAM; the log does not say how much",
             zh: "暂不使用的数据移到内存；日志未给出数量"

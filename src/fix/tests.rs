@@ -1,12 +1,13 @@
 //! What must hold for every fix on any incident, and what the ranking must do on plain ones.
 
 use super::*;
+use crate::account::proof::{self, Proof, ProofKind};
 use crate::cause;
 use crate::dialect::{Event, Fact, ProcessUse, Resource, Sign};
 use crate::domain::{Number, Program};
 use crate::evidence::{Known, Span};
-use crate::incident::Context;
 use crate::incident::context::{Clue, Frame, Phase, Precision, Trainer};
+use crate::incident::{Context, Recording};
 use crate::units::{self, Base, GIB, MIB};
 
 fn seen<T>(value: T) -> Known<T> {
@@ -409,6 +410,18 @@ fn settings_that_the_replay_proves_are_offered_with_exact_bytes() {
 }
 
 #[test]
+fn settings_replayed_from_midway_free_at_most_what_the_replay_says() {
+    use crate::cause::trial;
+    let recording = Recording { from_the_start: false, ..trial::recording(3500 * MIB, Some(7000 * MIB)) };
+    let plan = planned(&Incident { recording: Some(recording), ..trial::torch(&trial::RECORDED) });
+    let offer = &offered(&plan, "expandable-segments").expect("an offer").offer;
+    assert_eq!(offer.certainty, Certainty::Likely);
+    let Frees::Bytes { range, .. } = &offer.frees else { panic!("{:?}", offer.frees) };
+    assert_eq!((range.low, range.high), (0, 1000 * MIB as i128));
+    assert!(!offer.why.en.contains("proved") && offer.why.en.contains("packed anew"), "{}", offer.why.en);
+}
+
+#[test]
 fn settings_that_fail_in_the_replay_will_not_help() {
     let plan = replayed(None);
     assert!(offered(&plan, "expandable-segments").is_none());
@@ -432,6 +445,92 @@ fn a_request_beyond_the_device_is_cured_where_it_is_made() {
 /// A frame of a traceback.
 fn frame(file: &str, function: &str, code: &str) -> Frame {
     Frame { file: file.into(), line: 12, function: function.into(), code: Some(code.into()), at: Span::line(2) }
+}
+
+/// A traceback of PyTorch's whose user's line is the last but what libraries add.
+fn traced(frames: Vec<Frame>) -> Incident {
+    let context = Context { frames, ..Context::default() };
+    incident(Program::Pytorch, Resource::Gpu, FULL, context)
+}
+
+#[test]
+fn what_is_copied_is_not_deleted_before_the_copy() {
+    let copied = traced(vec![
+        frame("/home/ada/ema.py", "<module>", "average = copy.deepcopy(model)"),
+        frame("/usr/lib/python3.11/copy.py", "deepcopy", "y = _reconstruct(x, memo, *rv)"),
+    ]);
+    let plan = planned(&copied);
+    let lines: Vec<String> =
+        plan.offers.iter().flat_map(|ranked| &ranked.offer.knobs).map(|k| k.line.en.clone()).collect();
+    assert!(!lines.iter().any(|line| line.contains("del model")), "{lines:?}");
+}
+
+#[test]
+fn a_batch_of_one_under_any_name_is_not_halved() {
+    let mut folds = traced(Vec::new());
+    folds.context.other_batch.note(("diffusion_batch_size".into(), 1), Span::line(1));
+    let plan = planned(&folds);
+    assert!(offered(&plan, "smaller-batch").is_none());
+    let (_, why) = plan.wont_help.iter().find(|(fix, _)| fix.id == "smaller-batch").expect("said");
+    assert_eq!(why.en, "diffusion_batch_size is 1 already");
+}
+
+#[test]
+fn ranks_that_wait_for_each_other_are_not_sent_to_one_device() {
+    let waits = traced(vec![frame("/home/ada/train.py", "initialize", "distributed.barrier()")]);
+    let plan = planned(&waits);
+    let line = first_line_of(&plan, "other-device");
+    assert!(line.is_empty() || line.contains("<an index for each rank>"), "{line}");
+}
+
+/// Between steps of training it is the evaluation's own batch that lies on the device.
+#[test]
+fn what_fails_in_validation_is_cured_by_the_batch_of_validation() {
+    let mut validates = traced(Vec::new());
+    validates.context.trainer = seen(Trainer::Lightning);
+    validates.context.phase = seen(Phase::Validation);
+    let plan = planned(&validates);
+    assert!(offered(&plan, "smaller-batch").is_none());
+    assert!(first_line_of(&plan, "smaller-eval-batch").contains("val_set"));
+}
+
+/// A node that runs short evicts pods whatever their limits.
+#[test]
+fn an_evicted_pod_needs_a_node_with_room_and_no_larger_limit() {
+    let figures = [(Fact::Limit, "100.00 MiB"), (Fact::Free, "60.00 MiB"), (Fact::Used, "20.00 MiB")];
+    let mut evicted = incident(Program::Kubernetes, Resource::Host, &figures, Context::default());
+    evicted.event.facts.numbers.insert(Number::MemoryRequest, (0.0, Span::line(3)));
+    let plan = planned(&evicted);
+    let lines: Vec<&str> =
+        plan.offers.iter().flat_map(|ranked| &ranked.offer.knobs).map(|knob| knob.line.en.as_str()).collect();
+    assert!(!lines.iter().any(|line| line.contains("limits:")), "{lines:?}");
+    assert!(first_line_of(&plan, "raise-host-limit").contains("a node with more memory"), "{lines:?}");
+}
+
+#[test]
+fn a_quantisation_that_is_in_use_is_not_offered_as_a_narrower_one() {
+    let of = |name: &str| {
+        let mut context = Context::default();
+        context.model.note(name.into(), Span::line(1));
+        let mut refused = incident(Program::LlamaCpp, Resource::Gpu, &[(Fact::Requested, "16.00 GiB")], context);
+        refused.event.sign(Sign::WeightsBuffer);
+        first_line_of(&planned(&refused), "weight-quantisation")
+    };
+    assert!(of("cobalt-8b-Q8_0.gguf").contains("Q4_K_M"));
+    assert!(of("cobalt-8b-Q4_K_M.gguf").contains("Q3_K_M"));
+    assert!(of("cobalt-8b-IQ3_XXS.gguf").contains("Q2_K"));
+    assert_eq!(of("cobalt-8b-Q2_K.gguf"), "");
+}
+
+#[test]
+fn an_option_of_the_command_line_is_changed_where_it_sets_the_size() {
+    let mut sized = traced(Vec::new());
+    sized.context.image_size.note(1024, Span::line(1));
+    sized.context.command.note("python seg.py --crop_size 1024 --dim 1024".into(), Span::line(1));
+    let line = first_line_of(&planned(&sized), "smaller-images");
+    assert!(line.starts_with("--crop_size 768"), "{line}");
+    sized.context.command = crate::evidence::Known::Unknown;
+    assert!(first_line_of(&planned(&sized), "smaller-images").starts_with("transforms.Resize(768)"));
 }
 
 fn first_line_of(plan: &Plan, id: &str) -> String {
@@ -711,4 +810,25 @@ fn no_batch_is_in_a_variable_that_is_being_made() {
     assert!(offered(&plan, "smaller-batch").is_none() && offered(&plan, "chunk-the-operation").is_none());
     assert!(offered(&plan, "weight-quantisation").is_none());
     assert!(first_line_of(&plan, "weight-offload").contains("/cpu:0"));
+}
+
+#[test]
+fn a_form_of_few_bits_needs_what_its_name_tells_and_exllamas_keeps_no_layer_on_the_host() {
+    let of = |name: &str| {
+        let mut context = Context::default();
+        context.model.note(name.into(), Span::line(1));
+        context.parameters.note(32e9, Span::line(1));
+        context.phase.note(Phase::Inference, Span::line(2));
+        let facts = [(Fact::Requested, "66.00 MiB"), (Fact::Capacity, "15.00 GiB"), (Fact::Free, "39.00 MiB")];
+        incident(Program::Pytorch, Resource::Gpu, &facts, context)
+    };
+    let offers = |refused: &Incident| offered(&planned(refused), "weight-offload").is_some();
+    let proved = |refused: &Incident| {
+        let proofs = refused.proofs();
+        proof::of(&proofs, ProofKind::StatesExceedDevice).is_some_and(Proof::certain)
+    };
+    let (narrow, wide) = (of("heron-32B-exl2-3_0"), of("heron-32B"));
+    assert!(!offers(&narrow) && offers(&wide));
+    assert!(!proved(&narrow), "32 billion weights of 3 bits are 11.2 GiB");
+    assert!(proved(&of("heron-32B-Q8_0.gguf")));
 }

@@ -15,7 +15,10 @@ pub const FIX: Fix = Fix {
     },
     helps: &[Work::Serving, Work::Inference, Work::Training],
     needs: &[Need::Device, Need::Short],
-    applies: |case| case.on_device() && (case.inference() || case.loading() && case.learns()),
+    applies: |case| {
+        let learns_later = case.loading() && case.learns();
+        case.on_device() && (case.inference() || learns_later) && !case.in_exllamas_form()
+    },
     costs: Costs { slows: (0.2, 0.95), numerics: Numerics::Same },
     knobs: &[
         line(Target::Vllm, "--cpu-offload-gb {vllm}"),

@@ -1,6 +1,7 @@
 //! Narrower weights.
 
 use super::prelude::*;
+use crate::cause::nature::takes_share_of_free;
 use crate::domain::trainer::Purpose;
 
 pub const FIX: Fix = Fix {
@@ -21,6 +22,11 @@ pub const FIX: Fix = Fix {
             && (!case.diffusion() || case.loading())
             // Variables in the making come from no checkpoint that could be narrower.
             && !case.sign(Sign::Initializer)
+            && !case.compares_at_start()
+            // Of what narrower weights leave free a pool takes the same share.
+            && !takes_share_of_free(case.incident)
+            // A network of the script's own class has no form of fewer bits to load.
+            && !case.placed().is_some_and(|made| made != "from_pretrained" && !case.pretrained())
     },
     costs: Costs { slows: (-0.3, 0.3), numerics: Numerics::Model },
     knobs: &[
@@ -28,8 +34,14 @@ pub const FIX: Fix = Fix {
         line(Target::Vllm, "--quantization awq").note("with a checkpoint in AWQ", "配合 AWQ 检查点").when("early"),
         line(Target::Sglang, "--quantization fp8"),
         line(Target::Tgi, "--quantize bitsandbytes-nf4"),
-        line(Target::LlamaCpp, "-m model-Q4_K_M.gguf").note("a smaller quantisation", "更小的量化版本"),
-        line(Target::Ollama, "ollama run MODEL:q4_K_M").note("a smaller quantisation", "更小的量化版本"),
+        line(Target::LlamaCpp, "-m model-{narrower}.gguf").note("a smaller quantisation", "更小的量化版本"),
+        line(Target::Ollama, "ollama run MODEL:{tag}").note("a smaller quantisation", "更小的量化版本"),
+        line(Target::Ollama, "ollama show MODEL")
+            .note(
+                "prints the quantisation, 4 bits unless chosen otherwise; then run a tag with fewer",
+                "显示当前量化（默认 4 位）；再换位数更少的标签",
+            )
+            .unless("width"),
         said(Target::Program, "a narrower quantisation of the same model", "同一模型的更小量化版本"),
         line(Target::HfTrainer, "from_pretrained(..., quantization_config=BitsAndBytesConfig(load_in_4bit=True))"),
         line(Target::Pytorch, "from_pretrained(..., quantization_config=BitsAndBytesConfig(load_in_4bit=True))")
@@ -62,8 +74,19 @@ fn advise(case: &Case) -> Advice {
     if case.quantised() && !narrower || matches!(case.precision(), Some(Precision::Int4)) {
         return Advice::Withheld(text!(en: "the weights are quantised already", zh: "权重已经量化"));
     }
+    let width = case.context.gguf_bits();
+    if width.is_some_and(|bits| bits <= 2) {
+        return Advice::Withheld(text!(en: "the weights have 2 bits already", zh: "权重已是 2 位"));
+    }
     let pretrained = case.pretrained() && !case.builds_a_model() && !narrower;
-    Draft::new(case, &FIX)
+    let next = match width {
+        Some(3) => "Q2_K",
+        Some(4) => "Q3_K_M",
+        _ => "Q4_K_M",
+    };
+    let draft = Draft::new(case, &FIX).fill("narrower", next).when("width", width.is_some());
+    let draft = if width.is_some() { draft.fill("tag", next.replacen('Q', "q", 1)) } else { draft };
+    draft
         .when("pretrained", pretrained)
         .when("narrower", narrower)
         .when("own-model", !pretrained && !narrower)

@@ -184,6 +184,19 @@ impl Recording {
         (tried > 0 && !open).then_some(Pieces::NotInTheWay { tried })
     }
 
+    /// What the replay of another setting cannot know, as the end of a sentence: how the blocks that were there when
+    /// the recording began would lie under it. Empty where it begins with an empty device.
+    pub fn limits_of_the_replay(&self) -> Text {
+        if self.from_the_start {
+            return Text::default();
+        }
+        text!(
+            en: "; the recording begins late: what was held then is packed anew, so that this is the most the setting \
+                 could have done",
+            zh: "；记录开始较晚：当时已有的块被重新排列，因此这是该设置能达到的最好结果"
+        )
+    }
+
     /// Bytes that the allocator had before and could not have any more when it failed: somebody outside of it took
     /// them.
     pub fn taken_meanwhile(&self) -> Option<u64> {

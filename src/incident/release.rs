@@ -12,6 +12,8 @@ pub(crate) type Release = (u16, u16);
 const SPELLINGS: &[(Program, &str, Release)] = &[
     (Program::Pytorch, "torch.utils.checkpoint", (0, 4)),
     (Program::Pytorch, "memory_reserved(", (1, 4)),
+    (Program::Pytorch, "reset_peak_memory_stats", (1, 4)),
+    (Program::Pytorch, "_record_memory_history", (2, 1)),
     (Program::Pytorch, "memory_summary(", (1, 4)),
     (Program::Pytorch, "prefetch_factor", (1, 7)),
     (Program::Pytorch, "persistent_workers", (1, 7)),
@@ -60,11 +62,48 @@ pub(crate) fn torch(incident: &Incident) -> Option<Release> {
     of_the_wording.into_iter().chain(of_the_frames).min()
 }
 
+/// When each release of PyTorch came out: year and month (by its tags).
+const TORCH_SINCE: &[(Release, (u16, u8))] = &[
+    ((0, 1), (2017, 1)),
+    ((0, 2), (2017, 8)),
+    ((0, 3), (2017, 12)),
+    ((0, 4), (2018, 4)),
+    ((1, 0), (2018, 12)),
+    ((1, 1), (2019, 4)),
+    ((1, 2), (2019, 8)),
+    ((1, 3), (2019, 10)),
+    ((1, 4), (2020, 1)),
+    ((1, 5), (2020, 4)),
+    ((1, 6), (2020, 7)),
+    ((1, 7), (2020, 10)),
+    ((1, 8), (2021, 3)),
+    ((1, 9), (2021, 6)),
+    ((1, 10), (2021, 10)),
+    ((1, 11), (2022, 3)),
+    ((1, 12), (2022, 6)),
+    ((1, 13), (2022, 10)),
+    ((2, 0), (2023, 3)),
+    ((2, 1), (2023, 10)),
+    ((2, 2), (2024, 1)),
+    ((2, 3), (2024, 4)),
+    ((2, 4), (2024, 7)),
+    ((2, 5), (2024, 10)),
+    ((2, 6), (2025, 1)),
+];
+
+/// The newest torch of the day that the log prints; `None` from the last release of the table on, after which others
+/// came. It bounds what may be written, and tells nothing of which one ran.
+fn torch_of_the_day(incident: &Incident) -> Option<Release> {
+    let dated = incident.context.dated.value()?;
+    TORCH_SINCE.iter().any(|(_, since)| *since > dated).then_some(())?;
+    Some(TORCH_SINCE.iter().rev().find(|(_, since)| *since <= dated).map_or((0, 1), |(release, _)| *release))
+}
+
 /// The newest release of a program that the log allows, where it tells one.
 fn newest(incident: &Incident, program: Program) -> Option<Release> {
     let shown = |clue| incident.context.has(clue);
     match program {
-        Program::Pytorch => torch(incident),
+        Program::Pytorch => torch(incident).into_iter().chain(torch_of_the_day(incident)).min(),
         Program::Tensorflow => shown(Clue::TensorFlow1).then_some((1, 13)),
         Program::Vllm => shown(Clue::EarlyVllm).then_some((0, 3)),
         _ => None,
@@ -108,4 +147,29 @@ fn newest_torch(file: &str) -> Option<Release> {
     let python = PYTHONS.iter().find(|(python, _)| file.split('/').any(|folder| folder == *python));
     let renamed = file.ends_with("/torch/tensor.py").then_some((1, 8));
     python.map(|(_, newest)| *newest).into_iter().chain(renamed).min()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cause::trial::torch as failed;
+    use crate::evidence::Span;
+
+    #[test]
+    fn what_came_after_the_day_of_the_log_is_not_written() {
+        let mut incident = failed(&[]);
+        assert!(knows(&incident, "with torch.inference_mode():"));
+        incident.context.dated.note((2018, 12), Span::line(1));
+        assert!(!knows(&incident, "with torch.inference_mode():") && knows(&incident, "with torch.no_grad():"));
+        assert_eq!(torch(&incident), None, "which release ran is not known");
+        incident.context.dated = crate::evidence::Known::Seen((2021, 6), Span::line(1));
+        assert!(knows(&incident, "with torch.inference_mode():") && !knows(&incident, "expandable_segments:True"));
+        incident.context.dated = crate::evidence::Known::Seen((2031, 1), Span::line(1));
+        assert!(knows(&incident, "expandable_segments:True"));
+    }
+
+    #[test]
+    fn releases_come_one_after_another() {
+        assert!(TORCH_SINCE.windows(2).all(|pair| pair[0].0 < pair[1].0 && pair[0].1 < pair[1].1));
+    }
 }

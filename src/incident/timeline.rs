@@ -206,6 +206,9 @@ pub struct Refusal {
     /// Whose weights were on the device, and how often.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub weights: Option<HeldWeights>,
+    /// What the optimizers kept, where it failed in a step of theirs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub states: Option<HeldStates>,
 }
 
 /// The module with the most weights on a device.
@@ -216,8 +219,22 @@ pub struct HeldWeights {
     pub bytes: u64,
     /// Further modules with weights of the same shapes.
     pub modules: u64,
+    /// What those have on the device: less than their weights where they are still on their way to it.
+    pub again: u64,
     /// Whole sets of tensors of these shapes that belong to no module and are neither gradients nor the optimizer's.
     pub tensors: u64,
+}
+
+/// What optimizers keep for the parameters that they update.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct HeldStates {
+    /// Bytes of states on the device, of the parameters that have all of theirs, and of all with gradients.
+    pub made: u64,
+    pub parameters: u64,
+    pub all: u64,
+    /// What the states come to once all have theirs.
+    pub whole: u64,
 }
 
 /// How the job ended, and what the kernel counted meanwhile.

@@ -35,7 +35,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 closed_set! {
-    /// The order in which the driver hands out addresses: no rule is documented, and PyTorch breaks ties by address.
+    /// What decides where blocks fall and is not known. The order in which the driver hands out addresses: no rule is
+    /// documented, and PyTorch breaks ties by address. And whether cuBLAS's workspaces lie in the way: with `Down` they
+    /// are so small that they never do.
     pub enum Addresses {
         Up = "up",
         Down = "down",
@@ -56,6 +58,8 @@ closed_set! {
         /// Now zero, now one, without a rule: what goes on as long as values keep their sign or order stops, and what
         /// waits for the same several times goes on.
         Mixed = "mixed",
+        /// About one: for what refuses zeros, as a logarithm does.
+        Unit = "unit",
     }
 }
 
@@ -510,6 +514,12 @@ fn settings(request: &LaunchRequest, torch: Option<&Torch>) -> String {
     rows.chain(request.remedy.as_ref().and_then(Remedy::setting)).collect()
 }
 
+/// What PyTorch takes the size of cuBLAS's workspaces from. They have 8 MiB, one for each thread that multiplies, are
+/// cut from whatever block is free when the thread begins, and are kept: three of 24 measured runs took 500 to 600 MiB
+/// more or less than with them, and what is reserved with addresses downwards and small ones
+/// (docs/rehearse-accuracy.md).
+const WORKSPACES: (&str, &str) = ("CUBLAS_WORKSPACE_CONFIG", ":16:8");
+
 /// The environment of the command; returns what was kept back.
 fn environment(command: &mut Command, request: &LaunchRequest, folder: &Path) -> Vec<String> {
     let named = |name: &str| request.env.iter().rev().find(|(known, _)| known == name);
@@ -542,6 +552,9 @@ fn environment(command: &mut Command, request: &LaunchRequest, folder: &Path) ->
     }
     for (name, place) in [("LD_LIBRARY_PATH", LIBRARIES), ("PYTHONPATH", AGENT), ("PATH", PROGRAMS)] {
         command.env(name, before(&folder.join(place), of_user(name)));
+    }
+    if request.addresses == Addresses::Down && of_user(WORKSPACES.0).is_none() {
+        command.env(WORKSPACES.0, WORKSPACES.1);
     }
     if of_user("PYTHONHASHSEED").is_none() {
         // Sets are in the same order in each of the runs that are compared.

@@ -629,14 +629,16 @@ pub enum Assumed {
     Other { values: Values, reserved: Option<u64>, places: Vec<String> },
     /// Where selections keep everything, the answer is another one than where they keep nothing: bytes needed then.
     Selections { needed: u64 },
-    /// With zeros it ended so, and with these values it goes on: the figures are those of the run that did.
-    Instead { of: End, values: Values },
+    /// With zeros it ended so, and with these values it goes on: the figures are those of the run that did. `alike`:
+    /// with all others that it goes on with it needs the same.
+    Instead { of: End, values: Values, alike: bool },
 }
 
 impl Assumed {
+    /// Why the figures are only a lower bound, where they are.
     fn text(&self) -> Option<Text> {
         let (values, reserved, places) = match self {
-            Assumed::Same => return None,
+            Assumed::Same | Assumed::Instead { alike: true, .. } => return None,
             Assumed::Selections { needed } => {
                 let needed = Bytes(*needed);
                 return Some(text!(
@@ -644,7 +646,17 @@ impl Assumed {
                     zh: "若可选的行全部被选中，最多需要 {needed}"
                 ));
             }
-            Assumed::Instead { of, values } => return Some(instead(of, *values)),
+            Assumed::Instead { of, values, .. } => {
+                let ended = with_zeros(of);
+                let (en, zh) = match values {
+                    Values::Ones => ("ones", "为 1"),
+                    _ => ("large ones", "较大"),
+                };
+                return Some(Text::new(
+                    format!("{}; the figures are those with {en}", ended.en),
+                    format!("{}；所列为数值{zh}时的用量", ended.zh),
+                ));
+            }
             Assumed::Other { values, reserved, places } => (values, reserved, places),
         };
         let (en, zh) = match values {
@@ -674,22 +686,14 @@ impl Assumed {
 }
 
 /// How the program ended with zeros in place of the values that it read, where it goes on with other ones.
-fn instead(of: &End, values: Values) -> Text {
+fn with_zeros(of: &End) -> Text {
     let ended = match of {
         End::Failed(why) => why.clone(),
         _ => Text::new("it runs out of memory", "显存不足"),
     };
-    let (en, zh) = match values {
-        Values::Ones => ("ones", "为 1"),
-        _ => ("large ones", "较大"),
-    };
     Text::new(
-        format!(
-            "with zeros in place of the values that it reads from the GPU, which computed none, {}; the figures are \
-             those with {en}",
-            ended.en
-        ),
-        format!("程序从 GPU 读取数值，而这里没有计算：数值为零时，{}；所列为数值{zh}时的用量", ended.zh),
+        format!("with zeros in place of the values that it reads from the GPU, which computed none, {}", ended.en),
+        format!("程序从 GPU 读取数值，而这里没有计算：数值为零时，{}", ended.zh),
     )
 }
 
@@ -774,13 +778,29 @@ impl Run {
     }
 
     pub fn notes(&self) -> Vec<Text> {
+        let tried = match &self.assumed {
+            Some(Assumed::Same) => Some(Text::new(
+                "the program reads values from the GPU, which computed none: four more runs, with large, negative, \
+                 huge and mixed ones in place of zeros, needed no other memory",
+                "程序从 GPU 读取数值，而这里没有计算：除零以外，又以较大、为负、极大和不一的数值共运行四次，\
+                 用量不变",
+            )),
+            Some(Assumed::Instead { of, alike: true, .. }) => {
+                let ended = with_zeros(of);
+                Some(Text::new(
+                    format!("{}; with all other ones that it goes on with it needs the same", ended.en),
+                    format!("{}；在能够继续运行的其他数值下，用量相同", ended.zh),
+                ))
+            }
+            _ => None,
+        };
         let spanned = self.most.as_ref().map(|_| {
             Text::new(
                 "how many rows selections by computed values keep is not known: the figures reach from none to all",
                 "按计算结果选取的行数未知：所列范围从全不选到全选",
             )
         });
-        each_once(self.takes.iter().flat_map(|take| take.notes.iter().cloned()).chain(spanned))
+        each_once(self.takes.iter().flat_map(|take| take.notes.iter().cloned()).chain(spanned).chain(tried))
     }
 
     /// True where nothing keeps the figures from being those of a real GPU.
@@ -799,6 +819,11 @@ impl Run {
             && Verdict::of(in_use, capacity, headroom) == Verdict::Fits
     }
 
+    /// Whether it ran out of memory with one layout of the allocator's blocks, and not with the other.
+    pub fn depends_on_layout(&self) -> bool {
+        self.oom().is_some() && self.takes.iter().any(|take| take.end == End::Done)
+    }
+
     /// Whether it ran out of memory by less than what the estimates may be wrong: the device may be `spread` bytes
     /// larger, and what stands outside of PyTorch's count smaller than simulated.
     pub fn is_close(&self, spread: u64) -> bool {
@@ -811,7 +836,8 @@ impl Run {
         self.verdict = if self.takes.is_empty() {
             Verdict::Unknown
         } else if self.oom().is_some() {
-            if self.pressed == Some(true) { Verdict::Tight } else { Verdict::DoesNotFit }
+            let runs = self.pressed == Some(true) || self.depends_on_layout();
+            if runs { Verdict::Tight } else { Verdict::DoesNotFit }
         } else {
             let verdict = match self.pressed {
                 Some(true) => Verdict::Fits,

@@ -62,8 +62,7 @@ fn place(entry: &Entry) -> Text {
         (None, _) => Text::same(entry.label.clone()),
     };
     if let Some(old) = &entry.moved_from {
-        out.en += &format!(" (was {old})");
-        out.zh += &format!("（原为 {old}）");
+        out += text!(en: " (was {old})", zh: "（原为 {old}）");
     }
     out
 }

@@ -17,14 +17,14 @@ pub fn render(explanation: &Explanation, lang: Lang) -> String {
         let text = Text::new("No out-of-memory failure found.", "未发现内存不足故障。");
         return format!("{}\n", text.in_lang(lang));
     };
-    incident(&mut out, primary, lang);
+    incident(&mut out, explanation, primary, lang);
     let others: Vec<&Diagnosis> =
         explanation.diagnoses.iter().filter(|diagnosis| !std::ptr::eq(*diagnosis, primary)).collect();
     if !others.is_empty() {
         section(&mut out, &Text::new("Other failures in the log", "日志中的其他故障"), lang);
         for diagnosis in others {
             let line = diagnosis.incident.event.line();
-            let _ = writeln!(out, "- {line}: {}", escape(verdict(diagnosis).in_lang(lang)));
+            let _ = writeln!(out, "- {line}: {}", escape(verdict(diagnosis, &explanation.diagnoses).in_lang(lang)));
         }
     }
     out
@@ -46,9 +46,9 @@ fn decide(out: &mut String, diagnosis: &Diagnosis, lang: Lang) {
     }
 }
 
-fn incident(out: &mut String, diagnosis: &Diagnosis, lang: Lang) {
+fn incident(out: &mut String, explanation: &Explanation, diagnosis: &Diagnosis, lang: Lang) {
     let event = &diagnosis.incident.event;
-    let _ = writeln!(out, "### {}\n", escape(verdict(diagnosis).in_lang(lang)));
+    let _ = writeln!(out, "### {}\n", escape(verdict(diagnosis, &explanation.diagnoses).in_lang(lang)));
     fenced(out, &event.message);
     if let Some(survival) = diagnosis.incident.survived {
         let _ = writeln!(out, "\n{}", escape(survival.text().in_lang(lang)));

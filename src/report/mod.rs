@@ -27,7 +27,8 @@ use crate::dialect::Event;
 use crate::fix::Plan;
 use crate::incident::{Incident, Timeline};
 use crate::input::{Document, Repair};
-use crate::text::Lang;
+use crate::text;
+use crate::text::{Lang, Text};
 use std::sync::Arc;
 
 /// One incident, diagnosed.
@@ -120,4 +121,74 @@ pub struct Style {
     pub unicode: bool,
     /// Without users, machines and folders; secrets are left out always.
     pub redact: bool,
+    pub asked: Asked,
+}
+
+impl Style {
+    /// English in 80 columns, whole, as a pipe gets it.
+    pub const PLAIN: Style = Style {
+        lang: Lang::En,
+        width: 80,
+        height: None,
+        verbose: false,
+        unicode: true,
+        redact: false,
+        asked: Asked::Shell,
+    };
+}
+
+/// Where a report is asked for, and with it how everything behind it is had.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Asked {
+    Shell,
+    /// Under the output of a job that was watched, and is over.
+    Watched,
+    /// On a page, where nothing can be asked for.
+    Page,
+    /// By the module for Python: of a text, in a notebook, under a traceback.
+    Module,
+    Notebook,
+    Traceback,
+}
+
+impl Asked {
+    /// By what the module for Python says of itself in `OOMDOC_ASKED`.
+    pub fn by_environment() -> Asked {
+        match std::env::var("OOMDOC_ASKED").as_deref() {
+            Ok("page") => Asked::Page,
+            Ok("module") => Asked::Module,
+            Ok("notebook") => Asked::Notebook,
+            Ok("traceback") => Asked::Traceback,
+            _ => Asked::Shell,
+        }
+    }
+
+    /// What is to be typed for all of a report; `None` where nothing can be.
+    fn for_all(self) -> Option<&'static str> {
+        match self {
+            Asked::Shell => Some("-v"),
+            Asked::Watched => Some("oomdoc explain -v RECORD"),
+            Asked::Page => None,
+            Asked::Module => Some(".text(verbose=True)"),
+            Asked::Notebook => Some("%oomdoc -v"),
+            Asked::Traceback => Some("oomdoc.install(verbose=True)"),
+        }
+    }
+
+    /// Behind a count of what is left out; nothing where it cannot be had.
+    fn for_the_rest(self) -> String {
+        self.for_all().map(|words| format!(" ({words})")).unwrap_or_default()
+    }
+
+    /// How everything behind a report is had.
+    fn for_everything(self) -> Option<Text> {
+        let words = self.for_all()?;
+        Some(match self {
+            Asked::Watched => text!(
+                en: "{words} shows everything behind this, where --record kept one",
+                zh: "若用 --record 保存了记录，{words} 可查看全部依据"
+            ),
+            _ => text!(en: "{words} shows everything behind this", zh: "加 {words} 查看全部依据"),
+        })
+    }
 }

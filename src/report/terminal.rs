@@ -181,7 +181,7 @@ fn one_screen(explanation: &Explanation, style: Style, detail: Detail) -> Screen
     let mut page = Page { screen: Screen::of(style), style, answers_later: false };
     match explanation.primary().or(explanation.diagnoses.first()) {
         Some(diagnosis) => {
-            page.verdict(diagnosis);
+            page.verdict(explanation, diagnosis);
             page.answer(diagnosis, detail);
             page.message(explanation, diagnosis, detail);
             page.account(&diagnosis.incident.ledger, detail);
@@ -220,7 +220,7 @@ fn everything(explanation: &Explanation, style: Style) -> Screen {
             };
             page.heading(&label);
         }
-        page.verdict(diagnosis);
+        page.verdict(explanation, diagnosis);
         page.message(explanation, diagnosis, EVERYTHING);
         page.undecided(diagnosis);
         page.account(&diagnosis.incident.ledger, EVERYTHING);
@@ -304,8 +304,8 @@ impl Page {
         }
     }
 
-    fn verdict(&mut self, diagnosis: &Diagnosis) {
-        let verdict = verdict(diagnosis);
+    fn verdict(&mut self, explanation: &Explanation, diagnosis: &Diagnosis) {
+        let verdict = verdict(diagnosis, &explanation.diagnoses);
         self.screen.paragraph(&[], 2, &[run(Tone::Alarm, self.say(&verdict))]);
     }
 
@@ -883,7 +883,8 @@ impl Page {
         }
         if left > 0 {
             let noun = if left == 1 { "line" } else { "lines" };
-            let text = text!(en: "{left} more {noun}: -v", zh: "还有 {left} 行：-v");
+            let rest = self.style.asked.for_the_rest();
+            let text = text!(en: "{left} more {noun}{rest}", zh: "还有 {left} 行{rest}");
             self.screen.paragraph(&[run(Tone::Plain, "     ")], 7, &[run(Tone::Faint, self.say(&text))]);
         }
     }
@@ -934,7 +935,7 @@ impl Page {
                 };
                 let runs = [
                     run(Tone::Faint, format!("{} {place}  ", self.say(&word))),
-                    run(Tone::Plain, self.say(&verdict(other))),
+                    run(Tone::Plain, self.say(&verdict(other, &explanation.diagnoses))),
                 ];
                 self.screen.paragraph(&[], 4, &runs);
             }
@@ -964,8 +965,10 @@ impl Page {
             }
         }
         notes.extend(self.other_messages(&diagnosis.incident));
-        let more = Text::new("-v shows everything behind this", "加 -v 查看全部依据");
-        notes.push(self.say(&more).into());
+        notes.extend(self.style.asked.for_everything().map(|how| self.say(&how).into()));
+        if notes.is_empty() {
+            return;
+        }
         let separator = if self.style.lang == Lang::Zh { "；" } else { "; " };
         if self.style.height.is_none_or(|most| self.screen.height() + 2 <= most) {
             self.screen.blank();
@@ -1083,7 +1086,8 @@ impl Page {
         }
         let left = explanation.harmless.len().saturating_sub(most);
         if left > 0 {
-            let text = text!(en: "  and {left} more (-v)", zh: "  另有 {left} 条（-v 查看）");
+            let rest = self.style.asked.for_the_rest();
+            let text = text!(en: "  and {left} more{rest}", zh: "  另有 {left} 条{rest}");
             let runs = [run(Tone::Faint, self.say(&text))];
             self.screen.line(&runs);
         }
@@ -1321,8 +1325,8 @@ fn no_cause() -> Text {
     Text::new("Why: the log does not say enough to tell.", "原因：日志信息不足，无法判断。")
 }
 
-/// What ran out, where, how much was asked and there, in one sentence.
-pub fn verdict(diagnosis: &Diagnosis) -> Text {
+/// What ran out, where, how much was asked and there, in one sentence. `all` are the failures that the log holds.
+pub fn verdict(diagnosis: &Diagnosis, all: &[Diagnosis]) -> Text {
     let event = &diagnosis.incident.event;
     if event.has(Sign::Asked)
         && let Some(account) = &diagnosis.incident.ledger.loader
@@ -1356,13 +1360,25 @@ pub fn verdict(diagnosis: &Diagnosis) -> Text {
         );
     }
     if event.has(Sign::KilledWithoutProof) {
-        return killed(diagnosis);
+        return killed(diagnosis, all);
+    }
+    if event.has(Sign::BeyondContext) {
+        return Text::new(
+            "A request is longer than the context that was set aside for it.",
+            "请求超出了为其预留的上下文长度。",
+        );
+    }
+    if let Some(refused) = refused_to_start(event) {
+        return refused;
     }
     let ran_out = event.resource != Resource::Host || ram_ran_out(&diagnosis.incident);
     let never = wording::never_fits(&diagnosis.incident).unwrap_or_default();
     // A limit or a largest buffer refused it: the device may have room.
     let of_device = event.resource == Resource::Gpu;
-    let by_limit = diagnosis.findings.first().is_some_and(|f| f.proved && f.cause.id == CauseId::FrameworkLimit);
+    let leading = diagnosis.findings.first().filter(|first| first.cause.id == CauseId::FrameworkLimit);
+    // Where only a limit is printed, and it is the cause that stands out, nothing tells of the device.
+    let alone = event.facts.get(Fact::Limit).is_some() && event.facts.get(Fact::Capacity).is_none();
+    let by_limit = leading.is_some_and(|first| first.proved || alone && diagnosis.conclusion == Conclusion::Likely);
     let refused = of_device
         && (by_limit
             || event.facts.get(Fact::Capacity).is_none()
@@ -1452,6 +1468,22 @@ pub fn verdict(diagnosis: &Diagnosis) -> Text {
     )
 }
 
+/// The headline of an engine that compared its devices before it asked for anything: none of them ran out.
+fn refused_to_start(event: &Event) -> Option<Text> {
+    event.has(Sign::UnevenDevices).then_some(())?;
+    let bytes = |number| event.facts.number(number).map(|bytes| Bytes(bytes as u64));
+    Some(match (bytes(Number::LeastFree), bytes(Number::OwnFree)) {
+        (Some(least), Some(own)) => text!(
+            en: "The engine refused to start: {least} were free on one GPU, {own} on another.",
+            zh: "引擎拒绝启动：一块 GPU 空闲 {least}，另一块空闲 {own}。"
+        ),
+        _ => text!(
+            en: "The engine refused to start: its GPUs do not have about as much free.",
+            zh: "引擎拒绝启动：各 GPU 的空闲量相差过大。"
+        ),
+    })
+}
+
 /// What was free, left or allowed, each by its name: what a pool, a limit or a largest buffer allows is neither the
 /// device's size nor free memory of it, and what was free at the start was not free at the failure.
 fn what_there_was(event: &Event) -> Option<Text> {
@@ -1459,6 +1491,10 @@ fn what_there_was(event: &Event) -> Option<Text> {
     let (capacity, limit) = (shown(Fact::Capacity), shown(Fact::Limit));
     let bound = match event.resource {
         Resource::Cgroup => limit.or(capacity).map(|all| text!(en: "{all} in all", zh: "共 {all}")),
+        // A node's own threshold, below which it evicts.
+        Resource::Host if event.facts.number(Number::MemoryRequest).is_some() => {
+            limit.map(|at| text!(en: "the node evicts below {at}", zh: "节点在空闲低于 {at} 时驱逐"))
+        }
         _ if event.has(Sign::BufferSizeLimit) => {
             limit.map(|all| text!(en: "one buffer may take {all}", zh: "单个缓冲区上限 {all}"))
         }
@@ -1535,7 +1571,7 @@ fn ram_ran_out(incident: &Incident) -> bool {
 }
 
 /// The headline of a kill that nothing explains: it must not claim more than that.
-fn killed(diagnosis: &Diagnosis) -> Text {
+fn killed(diagnosis: &Diagnosis, all: &[Diagnosis]) -> Text {
     let event = &diagnosis.incident.event;
     let (en, zh) = match (event.facts.process_name.get(), event.facts.pid.value()) {
         (Some(name), Some(pid)) => (format!("{name} (pid {pid})"), format!("{name}（pid {pid}）")),
@@ -1558,6 +1594,16 @@ fn killed(diagnosis: &Diagnosis) -> Text {
         true => text!(en: "ended abruptly", zh: "意外终止"),
         false => text!(en: "was killed (SIGKILL)", zh: "被杀死（SIGKILL）"),
     };
+    // Another kill that the kernel explains: which of the two this one belongs to may be open, that memory ran out is
+    // not.
+    let proved = |other: &&Diagnosis| other.incident.event.has(Sign::KilledWithProof) && other.input == diagnosis.input;
+    if let Some(other) = all.iter().find(proved) {
+        let line = other.incident.event.line();
+        return Text::new(
+            format!("{en} {}{phase_en}{}; line {line} tells of a kill for want of memory.", how.en, held.en),
+            format!("{zh}{space}{}{phase_zh}{}；第 {line} 行记录了因内存不足的终止。", how.zh, held.zh),
+        );
+    }
     let place = match diagnosis.incident.observed.is_some() {
         true => text!(en: "nothing that was seen", zh: "所观察到的内容均不能"),
         false => text!(en: "nothing in the log", zh: "日志中没有任何内容"),
@@ -1636,19 +1682,16 @@ mod tests {
         anstream::adapter::strip_str(&render(&sample::explanation(), style)).to_string()
     }
 
-    const STYLE: Style =
-        Style { lang: Lang::En, width: 80, height: None, verbose: false, unicode: true, redact: false };
-
     #[test]
     fn one_screen_in_every_width_and_language() {
         for lang in [Lang::En, Lang::Zh] {
             for unicode in [true, false] {
                 for width in [40, 60, 80, 100, 120] {
-                    let out = shown(Style { lang, width, unicode, ..STYLE });
+                    let out = shown(Style { lang, width, unicode, ..Style::PLAIN });
                     assert!(out.lines().all(|line| columns(line) <= width), "{width}:\n{out}");
-                    let screen = shown(Style { lang, width, unicode, height: Some(30), ..STYLE });
+                    let screen = shown(Style { lang, width, unicode, height: Some(30), ..Style::PLAIN });
                     assert!(width < 60 || screen.lines().count() <= 30, "{width}:\n{screen}");
-                    let everything = shown(Style { lang, width, unicode, verbose: true, ..STYLE });
+                    let everything = shown(Style { lang, width, unicode, verbose: true, ..Style::PLAIN });
                     assert!(everything.lines().all(|line| columns(line) <= width), "{width}:\n{everything}");
                 }
             }
@@ -1657,7 +1700,7 @@ mod tests {
 
     #[test]
     fn the_screen_answers_the_questions_of_three_in_the_morning() {
-        let out = shown(STYLE);
+        let out = shown(Style::PLAIN);
         for answer in [
             "GPU 0 ran out of memory in the backward pass",
             "4.15 GiB asked for",
@@ -1675,7 +1718,7 @@ mod tests {
             assert!(out.contains(answer), "{answer} is not in\n{out}");
         }
         assert!(!out.contains("only 8% of the device is cached"), "evidence against a cause is for -v");
-        let zh = shown(Style { lang: Lang::Zh, ..STYLE });
+        let zh = shown(Style { lang: Lang::Zh, ..Style::PLAIN });
         for answer in [
             "GPU 0 显存不足（反向传播时）：申请 4.15 GiB",
             "原因：显存碎片化（较可能，61 %）",
@@ -1687,7 +1730,7 @@ mod tests {
 
     #[test]
     fn verbose_leaves_nothing_out() {
-        let out = shown(Style { verbose: true, ..STYLE });
+        let out = shown(Style { verbose: true, ..Style::PLAIN });
         for item in [
             "only 8% of the device is cached [line 412] (-0.4)",
             "36.77 GiB … 36.79 GiB",
@@ -1706,7 +1749,7 @@ mod tests {
 
     #[test]
     fn what_is_missing_sticks_out_of_the_bar() {
-        let out = shown(STYLE);
+        let out = shown(Style::PLAIN);
         let rows: Vec<&str> = out.lines().collect();
         let bar = rows.iter().position(|row| row.contains('█')).unwrap();
         assert!(rows[bar + 1].trim_end().ends_with('▔'));
@@ -1729,7 +1772,7 @@ mod tests {
         let mut event = crate::cause::trial::event(crate::domain::Program::Python, Resource::Host, sizes);
         signs.iter().for_each(|sign| event.sign(*sign));
         let incident = crate::cause::trial::settled(event);
-        verdict(&Diagnosis { incident, ..sample::explanation().diagnoses.remove(0) })
+        verdict(&Diagnosis { incident, ..sample::explanation().diagnoses.remove(0) }, &[])
     }
 
     #[test]
@@ -1755,7 +1798,7 @@ mod tests {
         incident.context.parameters.note(7e9, at);
         incident.context.optimizer.note("adamw".into(), at);
         incident.context.phase.note(crate::incident::context::Phase::Backward, at);
-        let told = verdict(&Diagnosis { incident, ..sample::explanation().diagnoses.remove(0) });
+        let told = verdict(&Diagnosis { incident, ..sample::explanation().diagnoses.remove(0) }, &[]);
         assert!(told.en.starts_with("This model never fits: weights, gradients, optimizer states take"), "{told:?}");
         assert!(told.en.contains("GPU ran out of memory in the backward pass"), "{told:?}");
     }
@@ -1769,7 +1812,7 @@ mod tests {
         );
         event.sign(Sign::NoFigures);
         let incident = crate::cause::trial::settled(event);
-        let told = verdict(&Diagnosis { incident, ..sample::explanation().diagnoses.remove(0) });
+        let told = verdict(&Diagnosis { incident, ..sample::explanation().diagnoses.remove(0) }, &[]);
         assert!(told.en.contains("512.00 GiB asked for") && !told.en.contains("no figures"), "{told:?}");
     }
 
@@ -1779,6 +1822,37 @@ mod tests {
             of_host(&[(Fact::AnonRss, "3.00 GiB"), (Fact::Capacity, "62.00 GiB")], &[Sign::KilledWithoutProof]);
         assert!(killed.en.contains("was killed (SIGKILL), holding 3.00 GiB; nothing in the log proves"), "{killed:?}");
         assert!(!killed.en.contains("ran out:") && !killed.zh.contains("不足"), "{killed:?}");
+    }
+
+    fn headline(program: crate::domain::Program, resource: Resource, signs: &[Sign]) -> String {
+        let mut event = crate::cause::trial::event(program, resource, &[]);
+        signs.iter().for_each(|sign| event.sign(*sign));
+        let incident = crate::cause::trial::settled(event);
+        verdict(&Diagnosis { incident, ..sample::explanation().diagnoses.remove(0) }, &[]).en
+    }
+
+    /// A guard that refuses leaves the device as it was.
+    #[test]
+    fn what_refused_before_it_asked_for_memory_did_not_run_out() {
+        use crate::domain::Program;
+        let uneven = headline(Program::Sglang, Resource::Gpu, &[Sign::EngineStartup, Sign::UnevenDevices]);
+        assert!(uneven.starts_with("The engine refused to start"), "{uneven}");
+        let context = headline(Program::LlamaCpp, Resource::KvCache, &[Sign::BeyondContext, Sign::NoFigures]);
+        assert!(context.starts_with("A request is longer than the context"), "{context}");
+    }
+
+    #[test]
+    fn a_kill_beside_one_that_the_kernel_explains_is_not_said_to_be_unexplained() {
+        let of = |sign: Sign| {
+            let mut event = crate::cause::trial::event(crate::domain::Program::Python, Resource::Host, &[]);
+            event.sign(sign);
+            let incident = crate::cause::trial::settled(event);
+            Diagnosis { incident, ..sample::explanation().diagnoses.remove(0) }
+        };
+        let all = [of(Sign::KilledWithoutProof), of(Sign::KilledWithProof)];
+        let told = verdict(&all[0], &all);
+        assert!(told.en.contains("tells of a kill for want of memory") && !told.en.contains("nothing"), "{told:?}");
+        assert!(verdict(&all[0], &all[..1]).en.contains("nothing in the log proves"));
     }
 
     #[test]

@@ -9,6 +9,7 @@ use super::Style;
 use super::layout::{Run, Screen, Tone, columns, run};
 use crate::incident::Timeline;
 use crate::incident::timeline::{Curve, Quantity};
+use crate::order::InOrder;
 use crate::text;
 use crate::text::{Lang, Text, counted};
 use crate::units::{Bytes, percent};
@@ -23,7 +24,7 @@ type Watched = (String, Arc<Timeline>);
 /// Records of jobs that failed, the one that fell first in front.
 fn fallen(watched: &[Watched]) -> Vec<&Watched> {
     let mut fallen: Vec<&Watched> = watched.iter().filter(|(_, timeline)| timeline.failed()).collect();
-    fallen.sort_by(|(_, a), (_, b)| a.ended_at().total_cmp(&b.ended_at()));
+    fallen.order_by(|(_, a), (_, b)| a.ended_at().total_cmp(&b.ended_at()));
     fallen
 }
 
@@ -100,7 +101,7 @@ pub fn terminal(watched: &[Watched], style: Style) -> String {
 /// Records of jobs that ended well: the fullest first, each with its peak and what was left.
 fn well(watched: &[Watched], style: Style) -> String {
     let mut order: Vec<&Watched> = watched.iter().collect();
-    order.sort_by(|(_, a), (_, b)| fullest(b).unwrap_or(0.0).total_cmp(&fullest(a).unwrap_or(0.0)));
+    order.order_by(|(_, a), (_, b)| fullest(b).unwrap_or(0.0).total_cmp(&fullest(a).unwrap_or(0.0)));
     let mut screen = Screen::of(style);
     for (source, timeline) in order.iter().take(LISTED) {
         let (who, told) = (who(source, timeline), peaks(timeline));

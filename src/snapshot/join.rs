@@ -151,12 +151,10 @@ impl Told {
         let asked = self.requested.map(|told| Bytes(told.middle_bytes()).to_string()).unwrap_or_default();
         let mut out = text!(en: "{asked} asked for", zh: "申请 {asked}");
         if let Some(allocated) = self.allocated.map(|told| Bytes(told.middle_bytes())) {
-            out.en += &format!(" with {allocated} allocated");
-            out.zh += &format!("，已分配 {allocated}");
+            out += text!(en: " with {allocated} allocated", zh: "，已分配 {allocated}");
         }
         if let Some(reserved) = self.reserved.map(|told| Bytes(told.middle_bytes())) {
-            out.en += &format!(" and {reserved} reserved");
-            out.zh += &format!("，保留 {reserved}");
+            out += text!(en: " and {reserved} reserved", zh: "，保留 {reserved}");
         }
         out
     }

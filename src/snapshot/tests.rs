@@ -48,7 +48,7 @@ fn put_through(snapshot: &Snapshot) -> String {
         diagnoses.push(failure.map(|failure| judge(0, failure, &Given::default())));
         devices.push(found);
     }
-    let style = Style { lang: Lang::Zh, width: 60, height: None, verbose: true, unicode: false, redact: false };
+    let style = Style { lang: Lang::Zh, width: 60, verbose: true, unicode: false, ..Style::PLAIN };
     let packs =
         snapshot.devices.iter().zip(&devices).map(|(device, found)| packed(snapshot, device, found, &mut sites, style));
     let packs = packs.collect();

@@ -29,9 +29,6 @@ import numpy as np
 
 import reports as r
 
-# As in src/cause/mod.rs.
-OF_ALL, MOST_WITHOUT_PROOF, WITH_PROOF, UNFAMILIAR = 0.97, 0.9, 0.96, 0.25
-
 # Words of a label's `fix_that_worked`, and the fixes that say the same. The first row that matches counts.
 FIXES = (
     (("no_grad", "inference_mode"), {"no-grad-in-eval"}),
@@ -89,16 +86,6 @@ def cures(report):
     return set(report.cures) or next((fixes for keys, fixes in FIXES if any(key in words for key in keys)), set())
 
 
-def shares(row, allowed, proved, unfamiliar):
-    """As the program states them."""
-    known = OF_ALL - UNFAMILIAR if unfamiliar else OF_ALL
-    out = {cause: known * p for cause, p, can in zip(r.CAUSES, row, allowed) if can}
-    if proved:
-        rest = sum(p for cause, p in out.items() if cause != proved) or 1.0
-        return {c: WITH_PROOF if c == proved else p / rest * (OF_ALL - WITH_PROOF) for c, p in out.items()}
-    return {cause: min(p, MOST_WITHOUT_PROOF) for cause, p in out.items()}
-
-
 def judged(reports, temperature, score):
     """The ranked causes of each report by the scores that `score` gives."""
     found = [report for report in reports if report.found]
@@ -106,7 +93,7 @@ def judged(reports, temperature, score):
     p, _ = r.probabilities(scores / temperature, mask)
     ranked = {}
     for report, row, allowed in zip(found, p, mask):
-        stated = shares(row, allowed, report.proved, report.unfamiliar)
+        stated = r.shares(row, allowed, report)
         ranked[report.folder, report.id] = sorted(stated.items(), key=lambda pair: -pair[1])
     return ranked
 

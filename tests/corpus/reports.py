@@ -291,6 +291,32 @@ def log_loss(scores, mask, reports, temperature):
                      for i, r in enumerate(reports)])
 
 
-def fit_temperature(scores, mask, reports):
-    grid = np.arange(0.6, 2.51, 0.05)
-    return float(grid[np.argmin([log_loss(scores, mask, reports, t) for t in grid])])
+TEMPERATURES = np.arange(0.6, 2.51, 0.05)
+
+
+def fit_temperature(scores, mask, reports, loss=log_loss):
+    return float(TEMPERATURES[np.argmin([loss(scores, mask, reports, t) for t in TEMPERATURES])])
+
+
+# As in src/cause/mod.rs.
+OF_ALL, MOST_WITHOUT_PROOF, WITH_PROOF, UNFAMILIAR = 0.97, 0.9, 0.96, 0.25
+
+
+def shares(row, allowed, report):
+    """Probabilities as the program states them."""
+    known = OF_ALL - UNFAMILIAR if report.unfamiliar else OF_ALL
+    out = {cause: known * p for cause, p, can in zip(CAUSES, row, allowed) if can}
+    if report.proved:
+        rest = sum(p for cause, p in out.items() if cause != report.proved) or 1.0
+        return {c: WITH_PROOF if c == report.proved else p / rest * (OF_ALL - WITH_PROOF) for c, p in out.items()}
+    return {cause: min(p, MOST_WITHOUT_PROOF) for cause, p in out.items()}
+
+
+def brier(scores, mask, reports, temperature):
+    """How far what is stated of the first cause is from what it was, squared."""
+    p, _ = probabilities(scores / temperature, mask)
+    total = 0.0
+    for row, allowed, report in zip(p, mask, reports):
+        cause, share = max(shares(row, allowed, report).items(), key=lambda pair: pair[1])
+        total += (share - (cause == report.want[0])) ** 2
+    return total / len(reports)

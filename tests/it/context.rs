@@ -64,7 +64,7 @@ fn a_trainer_log_tells_all_its_settings_and_nothing_more() {
             "gradient_checkpointing false @5",
             "lora false @8",
             "model \"acme/herring-3B\" @2",
-            "parameters 3000000000.0 @2",
+            "parameters 3012435968.0 @8",
             "alloc_conf \"expandable_segments:True\" @1",
             "visible_devices \"2\" @1",
         ]

@@ -58,6 +58,24 @@ fn an_unreadable_file_exits_with_2_and_is_named() {
 }
 
 #[test]
+fn the_last_line_says_how_more_is_had_where_it_is_read() {
+    for (asked, said) in [
+        ("", "\n-v shows everything behind this"),
+        ("module", ".text(verbose=True) shows everything behind this"),
+        ("notebook", "%oomdoc -v shows everything behind this"),
+        ("traceback", "oomdoc.install(verbose=True) shows everything behind this"),
+        ("\u{1b}[31m", "\n-v shows everything behind this"),
+    ] {
+        let (_, out, _) = outcome(oomdoc().arg("explain").env("OOMDOC_ASKED", asked).write_stdin(MESSAGE));
+        assert!(out.contains(said), "{asked:?}: {out}");
+        let (_, all, _) = outcome(oomdoc().args(["explain", "-v"]).env("OOMDOC_ASKED", asked).write_stdin(MESSAGE));
+        assert!(!all.contains("shows everything behind"), "{asked:?}: {all}");
+    }
+    let (_, page, _) = outcome(oomdoc().args(["explain", "--format", "html"]).write_stdin(MESSAGE));
+    assert!(!page.contains("shows everything behind"), "nothing can be asked for on a page");
+}
+
+#[test]
 fn an_empty_input_is_no_failure_and_gets_a_hint() {
     let (code, _, err) = outcome(oomdoc().args(["explain"]).write_stdin(""));
     assert_eq!(code, 1);

@@ -428,6 +428,52 @@ fn of_another_kind(incident: &Incident, ranked: &Ranked) -> Vec<String> {
     wrong
 }
 
+/// What is in force already, what an engine sizes by itself, and what a failing call has no part in.
+fn against_what_runs(incident: &Incident, ranked: &Ranked) -> Vec<String> {
+    let (event, context) = (&incident.event, &incident.context);
+    let (id, line) = (ranked.fix.id, first_line(ranked));
+    let mut wrong = Vec::new();
+    let mut rule = |broken: bool, what: &str| {
+        if broken {
+            wrong.push(format!("{id}: {what}: {line}"));
+        }
+    };
+    let lines = || ranked.offer.knobs.iter().map(|knob| knob.line.en.as_str());
+    let says = |word: &str| lines().any(|line| line.contains(word));
+    let calls = |words: &[&str]| {
+        let codes = context.frames.iter().filter_map(|frame| frame.code.as_deref());
+        codes.into_iter().any(|code| words.iter().any(|word| code.contains(word)))
+    };
+    let alone = context.other_batch.get().is_some_and(|(_, count)| *count <= 1) && !context.batch_size.is_known();
+    rule(alone && id == "smaller-batch", "a part of one sample");
+    rule(calls(&["deepcopy("]) && says("del model"), "a model deleted before it is copied");
+    let named = [context.model.get(), context.command.get()].into_iter().flatten();
+    let widths = || line.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').filter(|word| word.starts_with("Q"));
+    let in_use = named.flat_map(|name| widths().filter(move |width| name.contains(*width))).count() > 0;
+    rule(id == "weight-quantisation" && in_use, "the quantisation that runs");
+    let waits = calls(&["distributed.barrier(", "dist.barrier(", "init_process_group"]);
+    rule(waits && line.contains("=<index> "), "one device for several ranks");
+    let sizes = ["lower-engine-memory", "more-devices", "weight-quantisation", "max-model-len"];
+    rule(event.has(Sign::UnevenDevices) && sizes.contains(&id), "a size, where only what is free was compared");
+    let evicted = event.resource == Resource::Host && event.facts.number(Number::MemoryRequest).is_some();
+    rule(evicted && says("limits: {memory"), "a limit for what a node evicted");
+    let apart = [Trainer::HfTrainer, Trainer::Lightning];
+    let validates = context.phase.value() == Some(Phase::Validation);
+    let own_batch = validates && context.trainer.value().is_some_and(|trainer| apart.contains(&trainer));
+    let loop_of_its_own = context.frames.first().is_some_and(|first| first.function == "<module>")
+        && !context.frames.iter().any(|frame| frame.file.contains("rainer"));
+    rule(own_batch && !loop_of_its_own && id == "smaller-batch", "the batch of training, in validation");
+    let exllama = context.frames.last().is_some_and(|frame| frame.file.contains("exllamav2/"));
+    rule(exllama && id == "weight-offload", "layers on the CPU, which ExLlama does not have");
+    let starts = event.message.contains("Exception during initialization");
+    rule(starts && (OF_A_PASS.contains(&id) || id == "less-at-once"), "data where a session is made");
+    rule(event.has(Sign::AddressSpaceLimit) && says("memoryOverhead"), "memory where addresses were counted");
+    rule(calls(&["model.state_dict("]) && says("save_only_model"), "what comes after the model");
+    let early = context.dated.value().is_some_and(|dated| dated < (2021, 6));
+    rule(early && (says("inference_mode(") || says("torch.autocast(")), "what came after the day of the log");
+    wrong
+}
+
 /// True where nearly all of the device was free.
 fn ledger_idle(incident: &Incident) -> bool {
     let ledger = &incident.ledger;
@@ -457,6 +503,7 @@ fn no_fix_is_advised_where_it_cannot_work() {
                                 let mut found = contradictions(&diagnosis.incident, ranked);
                                 found.extend(out_of_place(diagnosis, ranked));
                                 found.extend(of_another_kind(&diagnosis.incident, ranked));
+                                found.extend(against_what_runs(&diagnosis.incident, ranked));
                                 wrong.extend(found.into_iter().map(|what| format!("{}: {what}", path.display())));
                             }
                         }

@@ -356,6 +356,7 @@ fn memory_that_hangs_on_values_that_were_read_is_never_promised() {
     let told = r#"tell steps ', "traps": [{"kind": "value-read", "where": "train.py:6 pad", "memory": "same"}]'"#;
     let (code, report) = play(&format!("{reads}{told}")).json();
     assert_eq!((code, report["verdict"].as_str()), (0, Some("fits")), "it needs the same with other values: {report}");
+    assert!(report["runs"][0]["notes"].to_string().contains("four more runs"), "{report}");
     let larger = "[ \"$set_values\" = large ] && allocated=$((9000 * mib)) reserved=$((9000 * mib))\n";
     let (code, report) = play(&format!("{reads}{larger}{told}")).json();
     assert_eq!((code, report["verdict"].as_str()), (3, Some("unknown")), "{report}");
@@ -395,14 +396,27 @@ fi
 tell steps ''"#;
     let script =
         |when: &str| format!("allocated=$((2000 * mib)) reserved=$allocated\n{READ_ONE}if {when}; then\n  {fails}");
-    let (code, report) = play(&script("[ \"$set_values\" = zeros ]")).json();
-    assert_eq!((code, report["verdict"].as_str()), (3, Some("unknown")), "{report}");
-    let because = report["because"][0].as_str().unwrap();
-    for part in ["with zeros in place of the values that it reads", "math domain error (train.py:9 bits)", "large ones"]
-    {
-        assert!(because.contains(part), "{because}");
+    const TELLS: [&str; 3] =
+        ["with zeros in place of the values that it reads", "math domain error (train.py:9 bits)", "large ones"];
+    // With huge values it needs other memory, or whatever else is assumed is refused too: nothing bounds the figures.
+    let huge =
+        "[ \"$set_values\" = huge ] && allocated=$((9000 * mib)) reserved=$allocated\n[ \"$set_values\" = zeros ]";
+    for when in [huge, "[ \"$set_values\" != large ]"] {
+        let (code, report) = play(&script(when)).json();
+        assert_eq!((code, report["verdict"].as_str()), (3, Some("unknown")), "{report}");
+        let because = report["because"][0].as_str().unwrap();
+        assert!(TELLS.iter().all(|part| because.contains(part)), "{because}");
+        assert_eq!(report["peak"]["allocated_bytes"], 2000_u64 << 20, "of the run that went on: {report}");
     }
-    assert_eq!(report["peak"]["allocated_bytes"], 2000_u64 << 20, "of the run that went on: {report}");
+    // What it goes on with needs the same: it refuses zeros, and what may be one.
+    for when in
+        ["[ \"$set_values\" = zeros ]", "case \"$set_values\" in zeros|negative|huge|mixed) true;; *) false;; esac"]
+    {
+        let (code, report) = play(&script(when)).json();
+        assert_eq!((code, report["verdict"].as_str()), (0, Some("fits")), "{report}");
+        let notes = report["runs"][0]["notes"].to_string();
+        assert!(TELLS[..2].iter().all(|part| notes.contains(part)), "{notes}");
+    }
     // One that fails whatever the values are, fails.
     let (code, report) = play(&script("true")).json();
     assert_eq!(code, 3, "{report}");
@@ -420,6 +434,31 @@ fn out_of_memory_that_other_values_avoid_is_not_certain() {
     assert!(report["because"][0].as_str().unwrap().contains("it runs out of memory"), "{report}");
     let always = format!("{READ_ONE}out_of_memory");
     assert_eq!(play(&always).json().0, 1);
+}
+
+#[test]
+fn memory_that_runs_out_with_one_layout_of_blocks_alone_is_tight() {
+    let script =
+        "[ \"$set_addresses\" = down ] && out_of_memory\nallocated=$((22000 * mib)) reserved=$allocated\ntell steps ''";
+    let (code, report) = play(script).json();
+    assert_eq!((code, report["verdict"].as_str()), (1, Some("tight")), "{report}");
+    assert!(report["message"].as_str().unwrap().contains("one of two layouts"), "{report}");
+    assert_eq!(play(&script.replace(" = down ]", " != none ]")).json().1["verdict"], "does-not-fit");
+}
+
+#[test]
+fn cublas_workspaces_lie_out_of_the_way_in_one_of_two_runs() {
+    let script = "allocated=$((2000 * mib)) reserved=$allocated\ntell steps ''\n\
+                  echo \"$set_addresses ${CUBLAS_WORKSPACE_CONFIG:-none}\" >&2";
+    let said = |command: &mut Command| {
+        let (_, _, err) = outcome(command);
+        let mut lines: Vec<String> = err.lines().filter(|line| line.contains(' ')).map(str::to_string).collect();
+        lines.sort();
+        lines
+    };
+    let play = play(script).with(&["--show-output"]);
+    assert_eq!(said(play.command().env_remove("CUBLAS_WORKSPACE_CONFIG")), ["down :16:8", "up none"]);
+    assert_eq!(said(play.command().env("CUBLAS_WORKSPACE_CONFIG", ":4096:8")), ["down :4096:8", "up :4096:8"]);
 }
 
 #[test]

@@ -111,6 +111,17 @@ for name in sys.argv[1:]:
 /// Ways that reach the disk past Python's own functions: without namespaces they are refused, not redirected.
 const REFUSED_WITHOUT_NAMESPACES: [&str; 2] = ["shell_child", "database"];
 
+/// What is said of each way, with the levels as columns.
+const TABLE: &str = include_str!("../rehearse/writing.md");
+const LEVELS: [&str; 3] = ["overlay", "landlock", "agent"];
+
+/// What the table says of a way under a level.
+fn listed(way: &str, level: &str) -> Option<&'static str> {
+    let row = TABLE.lines().find(|line| line.starts_with(&format!("| `{way}` |")))?;
+    let column = LEVELS.iter().position(|known| *known == level)?;
+    row.split(" | ").nth(2 + column).map(|cell| cell.trim_end_matches(" |"))
+}
+
 fn ways() -> Vec<&'static str> {
     let names = WAYS.lines().filter_map(|line| line.strip_prefix("def ")?.strip_suffix("():"));
     names.collect()
@@ -211,6 +222,7 @@ fn try_all(level: &str) -> Option<Value> {
     for way in ways() {
         let may_be_refused = level != "overlay" && REFUSED_WITHOUT_NAMESPACES.contains(&way);
         assert!(err.contains(&format!("saw its own {way}\n")) || may_be_refused, "{level}, {way}: {err}");
+        assert_eq!(listed(way, level), Some(if may_be_refused { "refused" } else { "kept off" }), "{level}, {way}");
     }
     Some(serde_json::from_str(&out).unwrap_or_else(|error| panic!("{error}: {out}\n{err}")))
 }

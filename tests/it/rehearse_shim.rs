@@ -278,6 +278,9 @@ fn copies_give_back_what_is_known() {
     // Large numbers, each smaller than the one before: the third and the fourth that are read.
     let lines = laid.lines("copies", &[("values", "large")]);
     assert_eq!(lines[7..], ["never written [255, 247, 255, 66]", "after it was freed [255, 243, 255, 66]"]);
+    // About one, and never zero.
+    let lines = laid.lines("copies", &[("values", "unit")]);
+    assert_eq!(lines[7..], ["never written [255, 247, 255, 63]", "after it was freed [255, 243, 255, 63]"]);
 }
 
 #[test]

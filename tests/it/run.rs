@@ -590,6 +590,30 @@ fn a_good_end_is_told_in_one_line_and_on_request_in_none() {
     assert!(err.contains("作业峰值"), "{err}");
 }
 
+/// Of 300 MiB that it held for a moment, as measured; the same from its record, for whoever asks later.
+#[test]
+fn a_job_that_ended_well_tells_its_peak_and_headroom_and_so_does_its_record() {
+    let Some(python) = python() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let record = folder.path().join("run.record");
+    let script = "held = bytearray(300 << 20)\nfor at in range(0, len(held), 4096):\n    held[at] = 1\n\
+                  import time\ntime.sleep(1.2)\ndel held\ntime.sleep(0.3)\n";
+    let mut command = process();
+    let job = ["--", python, "-I", "-c", script];
+    let output = command.arg("run").arg("--record").arg(&record).args(job).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let told = String::from_utf8(output.stderr).unwrap();
+    let told = told.trim().strip_prefix("oomdoc: the job's peak ").unwrap_or_else(|| panic!("{told}"));
+    let peak: f64 = told.split(" MiB").next().unwrap().parse().unwrap();
+    assert!((300.0..400.0).contains(&peak), "{told}");
+    assert!(told.contains(" of headroom"), "{told}");
+    let explained = process().arg("explain").arg(&record).output().unwrap();
+    let explained = String::from_utf8(explained.stdout).unwrap();
+    let explained = explained.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = told.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(explained.contains(&line), "{line}\n{explained}");
+}
+
 #[test]
 fn a_failure_that_is_none_of_memory_is_left_alone() {
     assert_eq!(watched(&[], "echo 'ValueError: no such file' >&2; exit 1").2, "ValueError: no such file\n");

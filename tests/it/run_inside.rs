@@ -176,6 +176,109 @@ fn what_the_steps_needed_is_recorded_and_held_against_a_failure_that_no_call_nam
     assert!(record.contains("\"raises\":[[1,2147483648]]") && record.contains("\"device\":0"), "{record}");
 }
 
+/// Models of tensors with sizes, over the pretended torch, and what its message would say.
+const MODELS: &str = "
+import math, torch
+torch._C.state['total'] = 2 << 30
+class Place:
+    index = 0
+torch.Tensor.device = Place()
+torch.Tensor.grad = None
+torch.Tensor.is_cuda = False
+torch.Tensor.numel = lambda self: math.prod(self.shape)
+torch.Tensor.element_size = lambda self: 4
+torch.Tensor.data_ptr = lambda self: id(self)
+def to_device(tensor):
+    size = tensor.numel() * 4
+    try:
+        torch.take(size)
+    except torch.OutOfMemoryError:
+        mib = lambda size: '%.2f MiB' % (size / (1 << 20))
+        held = torch._C.state['current']
+        raise torch.OutOfMemoryError(
+            'CUDA out of memory. Tried to allocate ' + mib(size) + '. GPU 0 has a total capacity of 2.00 GiB of which '
+            + mib((2 << 30) - held) + ' is free. Including non-PyTorch memory, this process has ' + mib(held)
+            + ' memory in use. Of the allocated memory ' + mib(held)
+            + ' is allocated by PyTorch, and 0 bytes is reserved by PyTorch but unallocated.')
+    tensor.is_cuda = True
+    return tensor
+class Net(torch.nn.Module):
+    def __init__(self, height):
+        self._modules, self._buffers = {}, {}
+        self._parameters = {str(i): torch.Tensor(height + i, 1 << 20) for i in range(4)}
+    def cuda(self):
+        for each in self._parameters.values():
+            to_device(each)
+        return self
+net = Net(64).cuda()
+optimizer = torch.optim.SGD()
+";
+
+/// [`MODELS`] on a device of 4 GiB, and what follows.
+fn larger(then: &str) -> String {
+    MODELS.replace("2 << 30", "4 << 30").replace("2.00 GiB", "4.00 GiB") + then
+}
+
+/// Of four tensors of 256 to 268 MiB, three of the second model are on the device when the last one fails.
+#[test]
+fn a_second_model_on_its_way_to_the_device_is_told_and_another_model_is_none() {
+    for (height, again) in [(64, true), (65, false)] {
+        let script = format!("{MODELS}for step in range(4):\n    optimizer.step()\nother = Net({height}).cuda()\n");
+        let folder = tempfile::tempdir().unwrap();
+        let Some(output) = run(folder.path(), &["--snapshot=shots"], &script, &[]) else { return };
+        let told = text(&output).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(told.contains("GPU 0 ran out of memory"), "{told}");
+        let copied =
+            told.contains("the weights of Net (1.02 GiB) lie on the device again, 780.00 MiB in all, made since");
+        assert_eq!(copied && told.contains("in 1 module alike (268.00 MiB of it still to come)"), again, "{told}");
+        assert_eq!(told.contains("Why: the model or data is loaded twice"), again, "{told}");
+    }
+}
+
+/// Weights in full precision that the optimizer updates in place of the module's own were told as a second model.
+#[test]
+fn the_weights_that_an_optimizer_updates_are_no_second_model_and_a_set_that_nobody_has_is_one() {
+    let held = "kept = [to_device(torch.Tensor(*each.shape)) for each in net._parameters.values()]\n";
+    let fails = "optimizer.step()\nto_device(torch.Tensor(600, 1 << 20))\n";
+    for (owner, again) in [("", true), ("optimizer.param_groups = [{'params': kept}]\n", false)] {
+        let script = larger(&format!("{held}{owner}{fails}"));
+        let folder = tempfile::tempdir().unwrap();
+        let Some(output) = run(folder.path(), &["--snapshot=shots"], &script, &[]) else { return };
+        let told = text(&output).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(told.contains("GPU 0 ran out of memory"), "{told}");
+        let copied = "lie on the device again, 1.02 GiB in all: in 1 set of tensors that belong to no module";
+        assert_eq!(told.contains(copied), again, "{told}");
+    }
+}
+
+/// Two states for each parameter, as Adam has them: with the gradients more than the device holds.
+#[test]
+fn states_that_do_not_fit_beside_the_model_are_counted_while_the_optimizer_makes_them() {
+    let script = larger(
+        "for each in net._parameters.values():
+    each.grad = to_device(torch.Tensor(*each.shape))
+optimizer.state, optimizer.param_groups = {}, [{'params': list(net._parameters.values())}]
+def make_states():
+    for each in net._parameters.values():
+        kept = optimizer.state[each] = {}
+        kept['average'] = to_device(torch.Tensor(*each.shape))
+        kept['square'] = to_device(torch.Tensor(*each.shape))
+optimizer._step = make_states
+optimizer.step()
+",
+    );
+    let folder = tempfile::tempdir().unwrap();
+    let Some(output) = run(folder.path(), &["--snapshot=shots"], &script, &[]) else { return };
+    let told = text(&output).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(told.contains("Why: the job needs more than the device has"), "{told}");
+    // Of 1048 MiB with as much of gradients: both states of three tensors, 2 × 780 MiB, and one of the fourth.
+    assert!(told.contains("states, which stay: 1.79 GiB, complete for 780.00 MiB of 1.02 GiB of parameters"), "{told}");
+    assert!(
+        told.contains("about 268.00 MiB were to come: after that, 4.09 GiB would be allocated of 4.00 GiB"),
+        "{told}"
+    );
+}
+
 #[test]
 fn a_module_of_the_same_name_as_torch_is_left_alone() {
     let folder = tempfile::tempdir().unwrap();

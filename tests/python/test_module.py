@@ -81,6 +81,17 @@ def test_a_program_that_dies_prints_the_diagnosis_once_under_its_traceback():
     assert done.stderr.count("GPU 1 ran out of memory") == 1
 
 
+def test_everything_behind_a_diagnosis_is_had_as_its_last_line_says():
+    found = oomdoc.explain(MESSAGE)
+    assert ".text(verbose=True) shows everything behind this" in str(found)
+    assert len(found.text(verbose=True)) > len(str(found))
+    page = found._repr_html_()
+    assert "<details><summary>-v, --verbose</summary><pre>" in page and "shows everything" not in page
+    short = run(f"import oomdoc\noomdoc.install()\n{DIES}").stderr
+    assert "oomdoc.install(verbose=True) shows everything behind this" in short
+    assert len(run(f"import oomdoc\noomdoc.install(verbose=True)\n{DIES}").stderr) > len(short)
+
+
 def test_other_exceptions_are_left_alone():
     done = run("import oomdoc\noomdoc.install()\nraise KeyError('x')")
     assert done.returncode == 1 and done.stderr.rstrip().endswith("KeyError: 'x'")

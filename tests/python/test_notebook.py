@@ -36,6 +36,15 @@ def test_the_line_explains_the_last_error_and_lets_it_go(shell, capsys):
     assert shell.run_line_magic("oomdoc", "") is None
 
 
+def test_everything_behind_it_is_had_as_the_last_line_says(shell, capsys):
+    shell.run_cell(DIES)
+    out = capsys.readouterr().out
+    assert "%oomdoc -v shows everything behind this" in out and "\n-v shows" not in out
+    shell.run_line_magic("oomdoc", "-v")
+    everything = capsys.readouterr().out
+    assert len(everything) > len(out.split("GPU 1 ran out", 1)[1]) and "shows everything" not in everything
+
+
 def test_a_measured_cell(shell, capsys, tmp_path):
     record = tmp_path / "cell.record"
     shell.run_cell_magic("oomdoc", str(record), "x = bytearray(1 << 24)")

@@ -1,5 +1,6 @@
 //! The plan of a program that a compiler laid out.
 
+use super::strangers::LEFT_OVERS;
 use super::{Mechanism, Reading};
 use crate::cause::nature::one_piece;
 use crate::cause::reading::{size, whole};
@@ -13,11 +14,12 @@ pub const PLAN: Mechanism = Mechanism {
     levels: &["temporaries", "mixed", "arguments", "one-program", "no-arguments"],
     read: |incident| {
         let facts = &incident.event.facts;
-        let total = facts
-            .number(Number::ProgramTotal)
-            .or(incident.ledger.requested.map(|all| all.middle() as f64))
-            .filter(|total| *total > 0.0);
-        if let (Some((temporary, at)), Some(total)) = (facts.numbers.get(&Number::Temp), total) {
+        let asked = incident.ledger.requested.map(|all| all.middle() as f64);
+        let planned = facts.number(Number::ProgramTotal);
+        let total = planned.or(asked).filter(|total| *total > 0.0);
+        // A TPU's report counts the arguments beside the program.
+        let beside = facts.number(Number::Parameter).filter(|arguments| planned.is_some_and(|all| *arguments > all));
+        if let (Some((temporary, at)), Some(total), None) = (facts.numbers.get(&Number::Temp), total, beside) {
             let share = temporary / total;
             let (amount, part) = (Bytes(*temporary as u64), percent(share));
             let level = if share >= 0.55 {
@@ -41,7 +43,10 @@ pub const PLAN: Mechanism = Mechanism {
         if let (Some((parameters, at)), Some(total)) = (facts.numbers.get(&Number::Parameter), total)
             && !one_piece(incident)
         {
-            let kept = parameters + facts.number(Number::Output).unwrap_or(0.0);
+            let total = if beside.is_some() { asked.unwrap_or(total) } else { total };
+            // Outputs that lie over the arguments take nothing besides.
+            let output = facts.number(Number::Output).filter(|_| !incident.event.of_donated_arguments());
+            let kept = parameters + output.unwrap_or(0.0);
             if *parameters == 0.0 {
                 return Some(
                     Reading::new(
@@ -91,7 +96,9 @@ pub const LARGEST_BUFFER: Mechanism = Mechanism {
     levels: &["a-third", "exceeds-the-device", "half-of-the-pool", "most-of-the-pool"],
     read: |incident| {
         let facts = &incident.event.facts;
-        if let (Some((chunk, at)), Some(all)) = (facts.numbers.get(&Number::LargestAllocation), whole(incident)) {
+        // A tensor that fills a sliver of a device is no large one.
+        let all = whole(incident).filter(|all| all.high >= i128::from(LEFT_OVERS));
+        if let (Some((chunk, at)), Some(all)) = (facts.numbers.get(&Number::LargestAllocation), all) {
             let share = chunk / all.middle().max(1) as f64;
             let level = if share >= 0.7 {
                 "most-of-the-pool"
@@ -169,6 +176,17 @@ mod tests {
         assert_eq!(level(&PLAN, &plan(&[total, (Number::Parameter, 15e9)])), Some("arguments"));
         assert_eq!(level(&PLAN, &plan(&[total, (Number::Parameter, 0.0)])), Some("no-arguments"));
         assert_eq!(level(&PLAN, &plan(&[(Number::WholeProgram, 1.0)])), Some("one-program"));
+    }
+
+    #[test]
+    fn a_tensor_that_fills_what_others_left_of_a_device_is_no_large_one() {
+        let pool = |limit: &str| {
+            let figures = [(Fact::Requested, "16.00 MiB"), (Fact::Limit, limit)];
+            let mut event = event(Program::Tensorflow, Resource::Gpu, &figures);
+            event.facts.numbers.insert(Number::LargestAllocation, (45e6, Span::line(3)));
+            level(&LARGEST_BUFFER, &settled(event))
+        };
+        assert_eq!(pool("53.00 MiB"), None);
     }
 
     #[test]

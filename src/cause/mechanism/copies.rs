@@ -3,7 +3,9 @@
 use super::{Mechanism, Reading};
 use crate::cause::nature::{JobKind, job_kind, on_gpu};
 use crate::incident::context::{Clue, Phase};
+use crate::incident::timeline::HeldWeights;
 use crate::text;
+use crate::text::{Lang, Text, counted};
 use crate::units::Bytes;
 
 /// The log shows the same load more than once, or a copy of a model in the making.
@@ -63,11 +65,12 @@ pub const LOADED_TWICE: Mechanism =
 /// The same weights several times on the device, as Python's own objects told at the failure (`oomdoc run --snapshot`).
 pub const HELD_AGAIN: Mechanism = Mechanism {
     id: "held-again",
-    levels: &["would-have-sufficed", "made-meanwhile", "besides"],
+    levels: &["would-have-sufficed", "moved-meanwhile", "made-meanwhile", "besides"],
     read: |incident| {
         let (process, refusal) = incident.observed.as_deref()?.refused(incident)?;
         let weights = refusal.weights.as_ref()?;
-        let extra = weights.modules.saturating_add(weights.tensors).saturating_mul(weights.bytes);
+        let loose = weights.tensors.saturating_mul(weights.bytes);
+        let extra = weights.again.saturating_add(loose);
         // What is small beside the device is there twice on purpose, and in nobody's way.
         if extra == 0 || (extra as f64) < WORTH_A_COPY * refusal.total as f64 {
             return None;
@@ -77,30 +80,58 @@ pub const HELD_AGAIN: Mechanism = Mechanism {
         let after_step = process.rows.last().map(|(_, held)| *held);
         let since = after_step.map_or(0, |held| refusal.allocated.saturating_sub(held));
         let level = if since as f64 >= MOSTLY_SINCE * extra as f64 {
-            "made-meanwhile"
+            // Sets of tensors are made for a moment, as in a save; a module is there to be used.
+            if weights.again >= loose { "moved-meanwhile" } else { "made-meanwhile" }
         } else if extra >= missing {
             "would-have-sufficed"
         } else {
             "besides"
         };
-        let (class, one, modules, tensors) = (&weights.class, Bytes(weights.bytes), weights.modules, weights.tensors);
-        let all = Bytes(extra);
+        let (class, one, all) = (&weights.class, Bytes(weights.bytes), Bytes(extra));
         let (since_en, since_zh) = match level {
-            "made-meanwhile" => (", made since the last step", "，是上一步之后产生的"),
+            "made-meanwhile" | "moved-meanwhile" => (", made since the last step", "，是上一步之后产生的"),
             _ => ("", ""),
         };
+        let held = [of_modules(weights), of_tensors(weights)];
+        let joined = |lang, and: &str| {
+            let held: Vec<&str> = held.iter().flatten().map(|held| held.in_lang(lang)).collect();
+            held.join(and)
+        };
+        let (in_en, in_zh) = (joined(Lang::En, " and "), joined(Lang::Zh, "，"));
         Some(Reading::new(
             level,
             text!(
-                en: "the weights of {class} ({one}) lie on the device again, {all} in all{since_en}: in modules alike \
-                     ({modules}), and in sets of tensors that belong to no module, such as a state dict or a moving \
-                     average ({tensors})",
-                zh: "{class} 的权重（{one}）在设备上另有副本，共 {all}{since_zh}：相同的模块 {modules} 个，不属于任何\
-                     模块的整组张量（state dict、滑动平均等）{tensors} 组"
+                en: "the weights of {class} ({one}) lie on the device again, {all} in all{since_en}: {in_en}",
+                zh: "{class} 的权重（{one}）在设备上另有副本，共 {all}{since_zh}：{in_zh}"
             ),
         ))
     },
 };
+
+/// Modules with the same weights, and what of theirs is not on the device yet.
+fn of_modules(weights: &HeldWeights) -> Option<Text> {
+    let modules = weights.modules;
+    let more = Bytes(modules.saturating_mul(weights.bytes).saturating_sub(weights.again));
+    let alike = counted(modules, "module", "modules");
+    let (en, zh) = if more.0 == 0 {
+        Default::default()
+    } else {
+        (format!(" ({more} of it still to come)"), format!("（其中 {more} 尚未到达）"))
+    };
+    (modules > 0).then(|| text!(en: "in {alike} alike{en}", zh: "相同的模块 {modules} 个{zh}"))
+}
+
+/// Sets of tensors that hold the same.
+fn of_tensors(weights: &HeldWeights) -> Option<Text> {
+    let tensors = weights.tensors;
+    let sets = counted(tensors, "set", "sets");
+    (tensors > 0).then(|| {
+        text!(
+            en: "in {sets} of tensors that belong to no module, such as a state dict or a moving average",
+            zh: "不属于任何模块的整组张量（state dict、滑动平均等）{tensors} 组"
+        )
+    })
+}
 
 /// Of the copies' bytes so much was allocated since the last step, where they were made by what failed. Some may be
 /// freed again.
@@ -153,10 +184,11 @@ mod tests {
     #[test]
     fn weights_that_lie_there_again_are_a_matter_of_the_job_or_of_what_failed() {
         use crate::cause::trial::FULL_CARD;
+        use crate::cause::{CauseId, rank};
         use crate::incident::timeline::{HeldWeights, InsideProcess, Refusal, Timeline};
         use crate::units::GIB;
-        let held = |modules, bytes, rows: &[(u64, u64)]| {
-            let weights = HeldWeights { class: "Net".into(), bytes, modules, tensors: 0 };
+        let of = |modules, again, tensors, bytes, rows: &[(u64, u64)]| {
+            let weights = HeldWeights { class: "Net".into(), bytes, modules, again, tensors };
             let requested = crate::dialect::Fact::Requested;
             let mut incident = torch(&FULL_CARD);
             let requested = incident.event.facts.get(requested).unwrap().bytes;
@@ -169,12 +201,24 @@ mod tests {
             };
             let process = InsideProcess { rows: rows.to_vec(), failures: vec![refusal], ..InsideProcess::default() };
             incident.observed = Some(std::sync::Arc::new(Timeline { inside: vec![process], ..Timeline::default() }));
-            level(&HELD_AGAIN, &incident)
+            incident
+        };
+        let held = |modules: u64, bytes, rows: &[(u64, u64)]| {
+            level(&HELD_AGAIN, &of(modules, modules * bytes, 0, bytes, rows))
         };
         assert_eq!(held(0, 6 * GIB, &[]), None);
         assert_eq!(held(2, 6 * GIB, &[]), Some("would-have-sufficed"));
         assert_eq!(held(1, 6 * GIB, &[(1, 22 * GIB)]), Some("would-have-sufficed"), "the steps had them too");
-        assert_eq!(held(1, 6 * GIB, &[(1, 17 * GIB)]), Some("made-meanwhile"));
+        assert_eq!(held(1, 6 * GIB, &[(1, 17 * GIB)]), Some("moved-meanwhile"));
+        assert_eq!(rank(&of(1, 6 * GIB, 0, 6 * GIB, &[(1, 17 * GIB)]))[0].cause.id, CauseId::DuplicateModel);
+        let saved = of(0, 0, 1, 6 * GIB, &[(1, 17 * GIB)]);
+        assert_eq!(level(&HELD_AGAIN, &saved), Some("made-meanwhile"), "a set of tensors, as for a save");
+        assert_ne!(rank(&saved)[0].cause.id, CauseId::DuplicateModel);
+        let on_its_way = of(1, 2 * GIB, 0, 6 * GIB, &[(1, 21 * GIB)]);
+        let told = (HELD_AGAIN.read)(&on_its_way).unwrap();
+        assert_eq!(told.level, "moved-meanwhile");
+        assert!(told.text.en.contains("2.00 GiB in all, made since the last step"), "{told:?}");
+        assert!(told.text.en.contains("in 1 module alike (4.00 GiB of it still to come)"), "{told:?}");
         assert_eq!(held(1, GIB / 2, &[]), None, "a small one is in nobody's way");
     }
 

@@ -64,7 +64,11 @@ pub const ERROR: Mechanism = Mechanism {
                 en: "what failed is a library, which takes its memory from the driver and none from a framework's pool",
                 zh: "失败的是某个库：它直接向驱动申请显存，不使用框架的内存池"
             );
-            (if bare { "library-bare" } else { "library" }, text)
+            let level = if bare { "library-bare" } else { "library" };
+            let reading = Reading::new(level, text).at(event.at);
+            // A pool that grows with the job leaves a library nothing for the reason for which it leaves a tensor
+            // nothing.
+            return Some(if asker(incident) == Asker::Tensor { reading.untold() } else { reading });
         } else if event.has(Sign::Disguised) && !event.says_out_of_memory() {
             (
                 "disguised",

@@ -67,13 +67,14 @@ pub const LIMIT: Mechanism = Mechanism {
             );
         }
         if event.has(Sign::RefusedByLimit) {
-            return here(
-                "refused-by-limit",
-                text!(
+            let text = match event.facts.get(Fact::TotalVm) {
+                Some(_) => text!(en: "the message says that a limit was passed", zh: "报错说明超过了某个上限"),
+                None => text!(
                     en: "the message says that a limit refused the request",
                     zh: "报错说明请求是被上限拒绝的"
                 ),
-            );
+            };
+            return here("refused-by-limit", text);
         }
         if event.has(Sign::ContiguousMemory) {
             return here(
@@ -221,6 +222,16 @@ pub const ADDRESS_SPACE: Mechanism = Mechanism {
                     ),
                 )
                 .at(event.at)
+            } else if let Some(held) = event.facts.get(Fact::TotalVm) {
+                let addresses = size(held.interval());
+                Reading::new(
+                    "address-space",
+                    text!(
+                        en: "what passed the limit is {addresses} of addresses, which need not be RAM",
+                        zh: "超过上限的是 {addresses} 地址空间，未必占用物理内存"
+                    ),
+                )
+                .at(held.at)
             } else {
                 Reading::new(
                     "address-space",

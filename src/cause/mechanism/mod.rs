@@ -171,6 +171,7 @@ pub const MECHANISMS: &[&Mechanism] = &[
     &snapshot::GROWTH,
     &snapshot::TAKEN,
     &steps::BEFORE,
+    &steps::STATES,
     &observed::HOST,
     &observed::DEVICE,
     &observed::KILL,

@@ -20,10 +20,13 @@ fn least_bytes(incident: &Incident) -> f64 {
         Some(Precision::Int8 | Precision::Fp8) => 1.0,
         Some(Precision::Int4) => 0.5,
     };
-    let weight = if context.quantized.value() == Some(true) { 0.5 } else { weight };
+    let quantised = context.quantized.value() == Some(true);
+    let named = context.quantised_width().map(|(least, _)| least);
+    let weight = named.or(quantised.then_some(0.5)).unwrap_or(weight);
     let full = job_kind(incident) == Some(JobKind::Training)
         && context.lora.value() != Some(true)
-        && context.quantized.value() != Some(true)
+        && named.is_none()
+        && !quantised
         && context.cpu_offload.value() != Some(true)
         && context.zero_stage.value().unwrap_or(0) < 2
         && context.fsdp.value() != Some(true);

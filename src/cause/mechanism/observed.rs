@@ -38,6 +38,12 @@ const OWN_PAGES: f64 = 0.4;
 /// One that holds this many times what its like hold has outgrown them.
 const OUTGREW: f64 = 2.0;
 
+/// A bound that so many steps more would have passed has stopped what grew with the steps.
+const NEXT: f64 = 3.0;
+
+/// Those that have done are still for at least this share of the time that one goes on alone.
+const DONE_BEFORE: f64 = 0.4;
+
 /// Threads whose stacks are worth telling.
 const MANY_THREADS: u64 = 16;
 
@@ -83,24 +89,21 @@ fn seconds(value: f64) -> String {
     if value < 10.0 { format!("{value:.1} s") } else { format!("{value:.0} s") }
 }
 
-/// `, 72 MiB a step over 40 steps`, where the output told steps.
+/// What each step added to a rise, and over how many steps, where the output told them.
 ///
 /// Steps are often told only now and then, so that a rise is held against the steps from one telling to another.
-fn per_step(timeline: &Timeline, curve: &Curve, from: Point, to: Point) -> Text {
+fn per_step(timeline: &Timeline, curve: &Curve, from: Point, to: Point) -> Option<(u64, f64)> {
     let mut told = timeline.steps.iter().map(|(at, _)| *at).filter(|at| (from.at..=to.at).contains(at));
-    let (Some(first), Some(last)) = (told.next(), told.next_back()) else { return Text::default() };
+    let (first, last) = (told.next()?, told.next_back()?);
     let steps = timeline.steps_between(first, last);
-    let (Some(before), Some(after)) = (curve.at(first), curve.at(last)) else { return Text::default() };
+    let (before, after) = (curve.at(first)?, curve.at(last)?);
     let risen = after.bytes.saturating_sub(before.bytes);
     // Readings that are older than that belong to other steps.
     let stale = (first - before.at).max(last - after.at) > STALE * (last - first);
     // What came before the steps or after them, as in a load or a save, is none of theirs.
     let theirs = risen as f64 >= OF_THE_STEPS * to.bytes.saturating_sub(from.bytes) as f64;
-    if steps < STEPS || risen == 0 || stale || !theirs {
-        return Text::default();
-    }
-    let each = Bytes((risen as f64 / steps) as u64);
-    text!(en: ", {each} a step over {steps:.0} steps", zh: "，{steps:.0} 步中每步 {each}")
+    let told = steps >= STEPS && risen > 0 && !stale && theirs;
+    told.then_some(((risen as f64 / steps) as u64, steps))
 }
 
 /// Who held the memory of the machine or of the job.
@@ -112,6 +115,7 @@ pub const HOST: Mechanism = Mechanism {
         "rose",
         "rose-over-steps",
         "rose-over-count",
+        "worker-rose-over-count",
         "rose-in-load",
         "rose-in-phase",
         "rose-slowly",
@@ -348,13 +352,17 @@ fn outgrown<'a>(incident: &Incident, timeline: &'a Timeline) -> Option<Shot<'a>>
 fn course(incident: &Incident, timeline: &Timeline) -> Option<Reading> {
     let phase = incident.context.phase.value();
     let (curve, who, whose) = match outgrown(incident, timeline) {
-        Some(shot) => (shot.process.curve.clone(), shot.name(), Whose::Process(phase)),
+        Some(shot) => (shot.process.curve.clone(), name(shot.process), Whose::Process(phase)),
         None => held(timeline).map(|(curve, who)| (curve, who, Whose::Jobs(phase)))?,
     };
-    let course = curve.course()?;
-    if course != Course::Steady {
+    let course = curve.course();
+    if let Some(course @ (Course::Rose { .. } | Course::Climbed { .. })) = course {
         return rise(timeline, &curve, course, whose, &who);
     }
+    if let Some(reading) = rise_to_its_bound(incident, timeline, &curve, whose, &who) {
+        return Some(reading);
+    }
+    course?;
     let held = Bytes(curve.peak()?.bytes);
     let (en, zh) = (&who.en, &who.zh);
     Some(if killed(incident) {
@@ -371,6 +379,35 @@ fn course(incident: &Incident, timeline: &Timeline) -> Option<Reading> {
             ),
         )
     })
+}
+
+/// A rise over steps that came to its bound long before the job ended: what is refused in a thread, or retried, ends it
+/// only when somebody asks for the result.
+fn rise_to_its_bound(
+    incident: &Incident,
+    timeline: &Timeline,
+    curve: &Curve,
+    whose: Whose,
+    who: &Text,
+) -> Option<Reading> {
+    let (used, limit) = out_of_addresses(incident, timeline)?.addresses?;
+    let all = curve.peak()?;
+    let reached = curve.points.iter().position(|point| point.bytes as f64 >= (1.0 - STILL) * all.bytes as f64)?;
+    let until = Curve { points: curve.points.get(..=reached)?.to_vec() };
+    let course = until.course()?;
+    let Course::Rose { from, to, .. } = course else { return None };
+    let (each, _) = per_step(timeline, &until, from, to)?;
+    // A job that had risen to its level and then asks for more than is left has not been stopped by its bound.
+    let stopped = limit.saturating_sub(used) as f64 <= NEXT * each as f64;
+    stopped.then(|| rise(timeline, &until, course, whose, who)).flatten()
+}
+
+/// The process that has used up its addresses, where the failure may be of that.
+fn out_of_addresses<'a>(incident: &Incident, timeline: &'a Timeline) -> Option<&'a Process> {
+    if asker(incident) != Asker::Host || killed(incident) {
+        return None;
+    }
+    timeline.out_of_addresses(incident.event.facts.get(Fact::Requested).map(|asked| asked.bytes))
 }
 
 fn killed(incident: &Incident) -> bool {
@@ -394,17 +431,20 @@ fn riser(timeline: &Timeline, from: Point, to: Point) -> Option<&Process> {
 fn largest(timeline: &Timeline, from: Point, to: Point) -> Text {
     let riser = riser(timeline, from, to);
     let Some(process) = riser.or_else(|| timeline.largest_process()) else { return Text::default() };
-    let (pid, name) = (process.pid, &process.name);
-    let rank = process.rank.map(|rank| format!(", rank {rank}")).unwrap_or_default();
+    let Text { en, zh } = name(process);
     let peak = Bytes(process.curve.peak().map_or(0, |peak| peak.bytes));
     if riser.is_some() {
-        text!(en: ", most of it process {pid} ({name}{rank})", zh: "，主要是进程 {pid}（{name}{rank}）")
+        text!(en: ", most of it {en}", zh: "，主要是{zh}")
     } else {
-        text!(
-            en: "; the largest process, {pid} ({name}{rank}), held {peak}",
-            zh: "；最大的进程 {pid}（{name}{rank}）占用 {peak}"
-        )
+        text!(en: "; the largest, {en}, held {peak}", zh: "；最大的{zh}占用 {peak}")
     }
+}
+
+/// `process 9 (python, rank 2)`.
+fn name(process: &Process) -> Text {
+    let Process { pid, name, rank, .. } = process;
+    let rank = rank.map(|rank| format!(", rank {rank}")).unwrap_or_default();
+    text!(en: "process {pid} ({name}{rank})", zh: "进程 {pid}（{name}{rank}）")
 }
 
 /// Page-locked memory of the job's own processes.
@@ -469,11 +509,7 @@ pub const ADDRESSES: Mechanism = Mechanism {
     id: "watched-addresses",
     levels: &["used-up", "filled"],
     read: |incident| {
-        let timeline = incident.observed.as_deref()?;
-        if asker(incident) != Asker::Host || killed(incident) {
-            return None;
-        }
-        let process = timeline.out_of_addresses(incident.event.facts.get(Fact::Requested).map(|asked| asked.bytes))?;
+        let process = out_of_addresses(incident, incident.observed.as_deref()?)?;
         let (used, limit) = process.addresses?;
         let (pid, name, threads) = (process.pid, &process.name, process.threads);
         let held = process.curve.peak()?.bytes;
@@ -541,27 +577,58 @@ impl Shot<'_> {
         self.own as f64 >= OUTGREW * self.middle as f64 && self.own.saturating_sub(self.middle) >= WORTH_TELLING
     }
 
-    /// `process 9 (python, rank 2)`.
-    fn name(&self) -> Text {
-        let Process { pid, name, rank, .. } = self.process;
-        let rank = rank.map(|rank| format!(", rank {rank}")).unwrap_or_default();
-        text!(en: "process {pid} ({name}{rank})", zh: "进程 {pid}（{name}{rank}）")
+    /// What the middle one of its like came to hold more while this one climbed, or since the last step that was told,
+    /// where they had done with it before it was shot, kept what they had, and no step was told since: they did the
+    /// same, and had less of it to do.
+    fn had_more_to_do(&self, timeline: &Timeline) -> Option<u64> {
+        let from = match self.process.curve.course() {
+            Some(Course::Climbed { from, .. }) => from.at,
+            _ => timeline.steps.iter().map(|(at, _)| *at).rfind(|at| *at <= self.at)?,
+        };
+        let mut risen = Vec::new();
+        for other in timeline.like(self.process.pid) {
+            let (before, then) = (other.at(from)?.bytes, other.at(self.at)?.bytes);
+            let near = |point: &&Point| {
+                (from..=self.at).contains(&point.at) && point.bytes as f64 >= (1.0 - STILL) * then as f64
+            };
+            let done = other.points.iter().find(near)?.at;
+            let goes_on = timeline.steps.iter().any(|(at, _)| (done..self.at).contains(at));
+            if then > before && !goes_on && self.at - done >= DONE_BEFORE * (self.at - from) {
+                risen.push(then - before);
+            }
+        }
+        risen.sort_unstable();
+        let middle = risen.get(risen.len() / 2).copied()?;
+        (2 * risen.len() as u64 > self.like && middle >= WORTH_TELLING / 2).then_some(middle)
     }
 }
 
 /// Who was shot, beside its like.
 pub const VICTIM: Mechanism = Mechanism {
     id: "watched-victim",
-    levels: &["outgrew-its-like", "one-of-many"],
+    levels: &["outgrew-its-like", "had-more-to-do", "one-of-many"],
     read: |incident| {
         let timeline = incident.observed.as_deref()?;
         if asker(incident) != Asker::Host {
             return None;
         }
         let shot = Shot::of(incident, timeline)?;
-        let name = shot.name();
-        let (en, zh, count) = (&name.en, &name.zh, shot.like);
+        let (Text { en, zh }, count) = (name(shot.process), shot.like);
         let (after, own, middle) = (seconds(shot.at), Bytes(shot.own), Bytes(shot.middle));
+        if let Some(risen) = shot.had_more_to_do(timeline).filter(|_| shot.outgrew_its_like()) {
+            let risen = Bytes(risen);
+            return Some(Reading::new(
+                "had-more-to-do",
+                text!(
+                    en: "{en} was shot after {after}, when it held {own}; the {count} others of its kind had risen \
+                         with it, by {risen} to {middle} in the middle, and then stood still with that: all did the \
+                         same, and this one had far more of it to do, as with a larger share of the data",
+                    zh: "{zh}在 {after} 后被杀，当时占用 {own}；同类的其他 {count} 个曾与它一同增长（中位增长 \
+                         {risen}，达 {middle}），随后保持不变：它们做的是同样的事，而这个进程的量大得多，例如分到的\
+                         数据更多"
+                ),
+            ));
+        }
         if shot.outgrew_its_like() {
             return Some(Reading::new(
                 "outgrew-its-like",
@@ -681,18 +748,35 @@ fn rise(timeline: &Timeline, curve: &Curve, course: Course, whose: Whose, who: &
         return None;
     }
     let (start, end, lasted) = (Bytes(from.bytes), Bytes(to.bytes), to.at - from.at);
-    let steps = per_step(timeline, curve, from, to);
+    let steps = per_step(timeline, curve, from, to).map_or_else(Text::default, |(each, steps)| {
+        let each = Bytes(each);
+        text!(en: ", {each} a step over {steps:.0} steps", zh: "，{steps:.0} 步中每步 {each}")
+    });
     // What is counted is the work of those who print; a worker that grows beside it keeps what it was given.
-    let in_worker = riser(timeline, from, to).is_some_and(|process| process.worker);
+    let worker = riser(timeline, from, to).filter(|process| process.worker);
+    let in_worker = worker.is_some();
+    let alone = worker.is_some_and(|process| alone_of_its_like(timeline, process, from, to));
     let counts = !on_device && !in_worker && steps.is_empty();
     let first = curve.points.first().filter(|_| counts);
-    let count = first.map_or_else(Text::default, |first| whole_count(timeline, *first, to));
+    let mut count = first.map_or_else(Text::default, |first| whole_count(timeline, *first, to));
     let rose = matches!(course, Course::Rose { .. });
+    if let Some((done, all)) = timeline.count.filter(|(done, _)| rose && !on_device && alone && *done >= STEPS) {
+        count = text!(
+            en: ", a worker, while the output counted to {done:.0} of {all:.0} and the others of its kind did not grow",
+            zh: "，它是一个 worker，期间输出计到 {all:.0} 中的 {done:.0}，而同类进程没有增长"
+        );
+    }
     let level = match course {
         _ if !steps.is_empty() => "rose-over-steps",
         _ if apart => "rose-in-phase",
         _ if in_load => "rose-in-load",
-        _ if rose && !count.is_empty() => "rose-over-count",
+        _ if rose && !count.is_empty() => {
+            if in_worker {
+                "worker-rose-over-count"
+            } else {
+                "rose-over-count"
+            }
+        }
         Course::Rose { bytes_per_second, .. } if lasted >= SLOWLY && bytes_per_second <= SLOW => "rose-slowly",
         Course::Rose { .. } => "rose",
         _ if lasted <= AT_ONCE => "jumped",
@@ -720,6 +804,16 @@ fn rise(timeline: &Timeline, curve: &Curve, course: Course, whose: Whose, who: &
             format!("{}在 {time} 内{zh}{}{}{}", who.zh, steps.zh, count.zh, process.zh),
         ),
     ))
+}
+
+/// True where those like a process were there and came to hold little in comparison meanwhile.
+fn alone_of_its_like(timeline: &Timeline, process: &Process, from: Point, to: Point) -> bool {
+    let most = risen(process, from, to) as f64 / OUTGREW / OUTGREW;
+    let mut like = timeline.like(process.pid).map(|other| {
+        let at = |moment: f64| other.at(moment).map_or(0, |point| point.bytes);
+        at(to.at).saturating_sub(at(from.at))
+    });
+    like.next().is_some_and(|first| std::iter::once(first).chain(like).all(|risen| risen as f64 <= most))
 }
 
 /// Where the output counts something of which it tells how many there are: what all of them would take.
@@ -1011,6 +1105,80 @@ mod tests {
         named.event.sign(Sign::KilledWithoutProof);
         assert_eq!(level(&VICTIM, &named), Some("outgrew-its-like"));
         assert_eq!(level(&VICTIM, &watched(10, |_, _| {})), None);
+    }
+
+    #[test]
+    fn a_rank_that_goes_on_alone_with_what_all_began_has_a_larger_share_and_one_that_leaks_has_not() {
+        // Four ranks at 100 MiB; all climb after 20 s, three of them for 2 s and by so much.
+        let of = |others: u64, step: Option<u64>| {
+            watched(30, move |i, sample| {
+                let climbed = i.saturating_sub(20);
+                sample.processes = (0..4).map(|rank| process(7 + rank, 1, 100 + others * climbed.min(2))).collect();
+                (sample.processes[2].own, sample.processes[2].rank) = ((100 + 70 * climbed) * MIB, Some(2));
+                sample.job = Some(sample.processes.iter().map(|process| process.own).sum());
+                sample.step = step.filter(|from| i >= *from).map(|_| i as f64);
+                if i == 29 {
+                    let own = sample.processes.remove(2).own;
+                    sample.victims = vec![Victim { pid: 9, name: "python".into(), rank: Some(2), own }];
+                }
+            })
+        };
+        let mut larger = of(60, None);
+        larger.event.sign(Sign::KilledWithProof);
+        let told = (VICTIM.read)(&larger).unwrap();
+        assert_eq!(told.level, "had-more-to-do");
+        assert!(told.text.en.contains("by 120.00 MiB to 220.00 MiB in the middle"), "{told:?}");
+        assert_eq!(rank(&larger)[0].cause.id, CauseId::HostMemory);
+        let mut from_the_start = larger.observed.as_deref().cloned().unwrap();
+        for process in from_the_start.processes.values_mut() {
+            process.curve.points.retain(|point| point.at > 18.0);
+        }
+        from_the_start.steps = vec![(19.0, 7.0)];
+        larger.observed = Some(Arc::new(from_the_start));
+        assert_eq!(level(&VICTIM, &larger), Some("had-more-to-do"), "since the last step");
+        assert_eq!(level(&VICTIM, &of(2, None)), Some("outgrew-its-like"), "the others did nothing of the kind");
+        assert_eq!(
+            level(&VICTIM, &of(60, Some(22))),
+            Some("outgrew-its-like"),
+            "steps go on: it keeps what they leave"
+        );
+    }
+
+    #[test]
+    fn a_worker_that_alone_grows_while_things_are_counted_keeps_what_it_was_given() {
+        let of = |other: u64| {
+            watched(40, move |i, sample| {
+                sample.processes = vec![process(7, 1, 20), process(8, 7, 20 + 20 * i), process(9, 7, 5 + other * i)];
+                sample.job = Some(sample.processes.iter().map(|process| process.own).sum());
+                sample.count = Some((i as f64, 64.0));
+            })
+        };
+        let alone = of(0);
+        let told = (HOST.read)(&alone).unwrap();
+        assert_eq!(told.level, "worker-rose-over-count");
+        assert!(told.text.en.contains("counted to 39 of 64 and the others of its kind did not grow"), "{told:?}");
+        assert_eq!(rank(&alone)[0].cause.id, CauseId::LeakGrowth);
+        assert_eq!(level(&HOST, &of(12)), Some("rose"), "several take what they are given");
+    }
+
+    #[test]
+    fn what_rises_with_the_steps_to_the_limit_on_addresses_and_fails_later_is_growth() {
+        // Steps from the start; 50 MiB each until `most` after so many, and then none until the end.
+        let of = |limit: u64, stopped: u64| {
+            let mut incident = watched(40, move |i, sample| {
+                let held = 100 + 50 * i.min(stopped);
+                let addresses = Some(((held + 100) * MIB, limit * MIB));
+                sample.job = Some(held * MIB);
+                sample.processes = vec![ProcessSample { addresses, ..process(7, 1, held) }];
+                sample.step = Some(i as f64);
+            });
+            incident.event.facts.note(Fact::Requested, figure("300.00 MiB"));
+            incident
+        };
+        let stopped = of(1000, 15);
+        assert_eq!(level(&HOST, &stopped), Some("rose-over-steps"));
+        assert_eq!(rank(&stopped)[0].cause.id, CauseId::LeakGrowth);
+        assert_ne!(level(&HOST, &of(1200, 15)), Some("rose-over-steps"), "it stood below its limit");
     }
 
     #[test]

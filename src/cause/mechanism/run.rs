@@ -6,6 +6,7 @@ use crate::cause::reading::place;
 use crate::dialect::{Fact, Sign};
 use crate::domain::Number;
 use crate::evidence::{Known, Span};
+use crate::incident::Incident;
 use crate::incident::context::{Clue, Phase};
 use crate::text;
 use crate::units::Bytes;
@@ -110,55 +111,59 @@ pub const PHASE: Mechanism = Mechanism {
 const STEADY: u64 = 3;
 
 /// A phase of its own that failed after steps of training or sampling had gone well, or the optimizer's first step.
-pub const APART: Mechanism =
-    Mechanism {
-        id: "phase-apart",
-        levels: &["after-steps", "first-optimizer-step"],
-        read: |incident| {
-            let context = &incident.context;
-            let Known::Seen(phase, at) = context.phase else { return None };
-            if !on_gpu(incident) {
-                return None;
-            }
-            let steps = context.step.value().or(context.epoch.value()).unwrap_or(0);
-            let trends = context.trends.iter().map(|trend| trend.samples.len() as u64).max().unwrap_or(0);
-            match phase {
-            Phase::Validation | Phase::Checkpoint | Phase::Decode if steps.max(trends) >= STEADY => {
-                let held = incident.ledger.allocated.map(|allocated| allocated.middle_bytes());
-    if let (Some((line, stood)), Some(held)) = (context.last_reading, held)
-                    && held > stood + stood / 10
-                {
-                    let (stood, held) = (Bytes(stood), Bytes(held));
-                    let text = text!(
-                        en: "training stood at {stood}; {held} were allocated when this phase failed",
-                        zh: "训练时占用为 {stood}；该阶段失败时已分配 {held}"
-                    );
-                    let reading = Reading::new("after-steps", text).at(Span::line(line));
-                    return Some(reading.at(place(&incident.event, Fact::Allocated)));
-                }
-                // The steps are what tells; the trends' lines where the steps are not counted.
-                let counted = context.step.span().or(context.epoch.span()).filter(|_| steps >= STEADY);
-                let printed = context.trends.iter().max_by_key(|trend| trend.samples.len());
-                let printed =
-                    printed.and_then(|trend| Some(Span::lines(trend.samples.first()?.0, trend.samples.last()?.0)));
+pub const APART: Mechanism = Mechanism {
+    id: "phase-apart",
+    levels: &["after-steps", "first-optimizer-step"],
+    read: |incident| {
+        let Known::Seen(phase, at) = incident.context.phase else { return None };
+        if !on_gpu(incident) {
+            return None;
+        }
+        let steps = incident.context.step.value().or(incident.context.epoch.value()).unwrap_or(0);
+        match phase {
+            Phase::Validation | Phase::Checkpoint | Phase::Decode => after_steps(incident, steps, at),
+            // The states stay: a job that never fits fails here as well, so that it counts and is no evidence.
+            Phase::OptimizerStep if steps <= 1 && incident.context.has(Clue::OptimizerState) => {
                 let text = text!(
-                    en: "steps had gone well before: it is this phase that asks for more",
-                    zh: "此前若干步都正常：是这个阶段需要更多内存"
-                );
-                Some(Reading::new("after-steps", text).at(counted.or(printed).unwrap_or(at)))
-            }
-                        Phase::OptimizerStep if steps <= 1 && context.has(Clue::OptimizerState) => Some(
-                Reading::new("first-optimizer-step", text!(
                     en: "the optimizer makes its states in its first step: twice the parameters and more on top of \
                          what the pass needed",
                     zh: "优化器在首次更新时创建状态：在前向反向所需之外再加参数量的两倍以上"
-                ))
-                    .at(at),
-            ),
+                );
+                Some(Reading::new("first-optimizer-step", text).at(at).untold())
+            }
             _ => None,
         }
-        },
-    };
+    },
+};
+
+/// The reading where enough steps, by their count or by readings printed at them, went well before this phase.
+fn after_steps(incident: &Incident, steps: u64, at: Span) -> Option<Reading> {
+    let context = &incident.context;
+    let trend = context.trends.iter().max_by_key(|trend| trend.samples.len());
+    let readings = trend.map_or(0, |trend| trend.samples.len() as u64);
+    if steps.max(readings) < STEADY {
+        return None;
+    }
+    if let (Some((line, stood)), Some(held)) = (context.last_reading, incident.ledger.allocated)
+        && held.middle_bytes() > stood + stood / 10
+    {
+        let (stood, held) = (Bytes(stood), Bytes(held.middle_bytes()));
+        let text = text!(
+            en: "training stood at {stood}; {held} were allocated when this phase failed",
+            zh: "训练时占用为 {stood}；该阶段失败时已分配 {held}"
+        );
+        let reading = Reading::new("after-steps", text).at(Span::line(line));
+        return Some(reading.at(place(&incident.event, Fact::Allocated)));
+    }
+    // The steps are what tells; the trends' lines where the steps are not counted.
+    let counted = context.step.span().or(context.epoch.span()).filter(|_| steps >= STEADY);
+    let printed = trend.and_then(|trend| Some(Span::lines(trend.samples.first()?.0, trend.samples.last()?.0)));
+    let text = text!(
+        en: "steps had gone well before: it is this phase that asks for more",
+        zh: "此前若干步都正常：是这个阶段需要更多内存"
+    );
+    Some(Reading::new("after-steps", text).at(counted.or(printed).unwrap_or(at)))
+}
 
 /// How far the same work had come before it failed.
 pub const PROGRESS: Mechanism = Mechanism {
@@ -325,7 +330,6 @@ mod tests {
     use crate::cause::trial::{event, host, settled, torch};
     use crate::dialect::Resource;
     use crate::domain::Program;
-    use crate::incident::Incident;
 
     fn at_phase(phase: Phase) -> Incident {
         let mut incident = torch(&[]);

@@ -46,7 +46,7 @@ pub const CACHE_NEED: Mechanism = Mechanism {
                     "cache-itself",
                     text!(en: "what could not be allocated is the KV cache itself", zh: "分配失败的正是 KV cache 本身"),
                 )
-                .at(place(event, Fact::Requested)),
+                .at(event.at),
             );
         }
         if asker(incident) != Asker::KvCache {

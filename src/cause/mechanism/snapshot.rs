@@ -15,6 +15,7 @@ pub const REPLAY: Mechanism = Mechanism {
     id: "replay",
     levels: &[
         "served",
+        "served-at-best",
         "served-nearly-full",
         "served-full",
         "need-exceeds",
@@ -32,17 +33,26 @@ pub const REPLAY: Mechanism = Mechanism {
                 let Verdict::Serves { peak_reserved, .. } = trial.verdict else { return None };
                 let (conf, peak, part) = (&trial.conf, Bytes(peak_reserved), percent(full));
                 let level = match full {
-                    f if f < 0.9 => "served",
+                    f if f < 0.9 && recording.from_the_start => "served",
+                    // What lay there when it began the replay packs anew, as no real run would have it.
+                    f if f < 0.9 => "served-at-best",
                     f if f < 0.96 => "served-nearly-full",
                     _ => "served-full",
                 };
+                let limits = recording.limits_of_the_replay();
                 Reading::new(
                     level,
-                    text!(
-                        en: "replayed with {conf}, the {asked} are served: {peak} reserved at most, of {shown} to be \
-                             had, of which the job's own tensors are {part}",
-                        zh: "以 {conf} 重放，这次的 {asked} 可以满足：最多保留 {peak}，而可用 {shown}，其中任务自身的张\
-                             量占 {part}"
+                    Text::new(
+                        format!(
+                            "replayed with {conf}, the {asked} are served: {peak} reserved at most, of {shown} to be \
+                             had, of which the job's own tensors are {part}{}",
+                            limits.en
+                        ),
+                        format!(
+                            "以 {conf} 重放，这次的 {asked} 可以满足：最多保留 {peak}，而可用 {shown}，其中任务自身的张\
+                             量占 {part}{}",
+                            limits.zh
+                        ),
                     ),
                 )
             }

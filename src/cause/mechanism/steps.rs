@@ -32,6 +32,29 @@ pub const BEFORE: Mechanism = Mechanism {
     },
 };
 
+/// The first step of an optimizer, in which it makes what it keeps for each parameter from then on.
+pub const STATES: Mechanism = Mechanism {
+    id: "optimizer-states",
+    levels: &["unfinished"],
+    read: |incident| {
+        let (_, refusal) = incident.observed.as_deref()?.refused(incident)?;
+        // Once all have theirs, what a step asks for is its own, and gone with it.
+        let states = refusal.states.filter(|states| (1..states.all).contains(&states.parameters))?;
+        let (made, some, all) = (Bytes(states.made), Bytes(states.parameters), Bytes(states.all));
+        let (to_come, total) = (Bytes(states.whole.saturating_sub(states.made)), Bytes(refusal.total));
+        let needed = Bytes(refusal.allocated.saturating_add(to_come.0));
+        Some(Reading::new(
+            "unfinished",
+            text!(
+                en: "the optimizer was making its states, which stay: {made}, complete for {some} of {all} of \
+                     parameters, and about {to_come} were to come: after that, {needed} would be allocated of {total}",
+                zh: "优化器正在创建会一直保留的状态：已有 {made}，{all} 参数中的 {some} 已齐备，还需约 {to_come}：之后 \
+                     {total} 中将分配 {needed}"
+            ),
+        ))
+    },
+};
+
 fn compare(process: &InsideProcess, refusal: &Refusal) -> Option<Reading> {
     let needed = refusal.allocated.saturating_add(refusal.requested);
     let above = needed.saturating_sub(process.peak);
@@ -209,6 +232,36 @@ mod tests {
         let incident = failed(&rows, 21.0, 3.0, Some(Phase::Forward));
         assert_eq!(level(&BEFORE, &incident), Some("ever-higher"));
         assert_ne!(rank(&incident)[0].cause.id, CauseId::LeakGrowth);
+    }
+
+    #[test]
+    fn states_that_an_optimizer_still_makes_are_a_lasting_need_and_what_its_later_steps_ask_for_is_not() {
+        use crate::incident::timeline::HeldStates;
+        let of = |parameters: f64| {
+            let mut incident = failed(&[], 22.0, 1.0, Some(Phase::OptimizerStep));
+            let mut timeline = incident.observed.as_deref().cloned().unwrap();
+            let bytes = |gib: f64| (gib * GIB) as u64;
+            let (made, whole) = (bytes(2.0 * parameters), bytes(16.0));
+            let states = HeldStates { made, parameters: bytes(parameters), all: bytes(8.0), whole };
+            timeline.inside[0].failures[0].states = Some(states);
+            incident.observed = Some(Arc::new(timeline));
+            incident
+        };
+        let told = (STATES.read)(&of(3.0)).unwrap().text.en;
+        assert!(told.contains("6.00 GiB, complete for 3.00 GiB of 8.00 GiB of parameters"), "{told}");
+        assert!(told.contains("about 10.00 GiB were to come: after that, 32.00 GiB would be allocated"), "{told}");
+        assert_eq!(rank(&of(3.0))[0].cause.id, CauseId::Capacity);
+        for finished_or_without in [8.0, 0.0] {
+            assert_eq!(level(&STATES, &of(finished_or_without)), None);
+        }
+        let of_capacity = |parameters| {
+            let found = rank(&of(parameters));
+            found.iter().find(|finding| finding.cause.id == CauseId::Capacity).map_or(0.0, |finding| finding.confidence)
+        };
+        assert!(
+            of_capacity(3.0) > 0.85 && of_capacity(3.0) > of_capacity(8.0),
+            "what the step itself needs may be all of it"
+        );
     }
 
     #[test]

@@ -127,7 +127,7 @@ pub const LIKE_SIZED: Mechanism = Mechanism {
 
 /// A pool below this was made of left-overs: frameworks that take a pool at start take most of what is free, and the
 /// GPUs that they run on have 1 GiB and more.
-const LEFT_OVERS: u64 = 512 * MIB;
+pub(super) const LEFT_OVERS: u64 = 512 * MIB;
 
 /// The framework's first request, on a device that was already full.
 pub const FIRST_REQUEST: Mechanism = Mechanism {
@@ -190,22 +190,21 @@ pub const NEIGHBOUR_LISTED: Mechanism = Mechanism {
     read: |incident| {
         let device = incident.event.facts.device.value()?;
         let row = incident.context.gpus.iter().find(|row| row.index == device)?;
-        let (pid, name, _) = row.processes.iter().find(|(pid, _, held)| {
+        let (pid, name, held) = row.processes.iter().find(|(pid, _, held)| {
             let held = held.map(|figure| figure.interval());
             !may_be_itself(&incident.event, &incident.ledger, *pid, held)
         })?;
         let holder = name.clone().map_or_else(|| format!("pid {pid}"), |name| format!("{name} (pid {pid})"));
         let (used, index) = (Bytes(row.used.bytes), row.index);
-        Some(
-            Reading::new(
-                "another-process",
-                text!(
-                    en: "a table of GPUs in the log lists {holder} on GPU {index}, where {used} are used",
-                    zh: "日志中的 GPU 表显示 GPU {index} 已用 {used}，其上有 {holder}"
-                ),
-            )
-            .at(row.used.at),
+        let reading = Reading::new(
+            "another-process",
+            text!(
+                en: "a table of GPUs in the log lists {holder} on GPU {index}, where {used} are used",
+                zh: "日志中的 GPU 表显示 GPU {index} 已用 {used}，其上有 {holder}"
+            ),
         )
+        .at(row.used.at);
+        Some(held.iter().fold(reading, |reading, held| reading.at(held.at)))
     },
 };
 

@@ -70,8 +70,8 @@ pub const DIED: Mechanism = Mechanism {
             Reading::new(
                 "again-and-again",
                 text!(
-                    en: "{kills:.0} kills in one step: workers were restarted and killed again",
-                    zh: "一个作业步中被杀 {kills:.0} 次：worker 不断重启又被杀"
+                    en: "{kills:.0} kills in one step: several processes, or one that was started again and again",
+                    zh: "一个作业步中被杀 {kills:.0} 次：该步的多个进程，或某个进程反复启动"
                 ),
             )
             .at(*at),

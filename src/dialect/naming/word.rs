@@ -71,23 +71,23 @@ const NO_NAMES: &str = "\
     segmentation segments select self send sender sending sep september sequential serial server servers service \
     services sess session sessions set setting settings severe sh shall shard shards shared she shell shm should \
     sigabrt sigbus sigkill signal sigsegv sigterm simulate simulating simulation singularity size sizeof sizes slab \
-    slave sleep slf4j slogan slurmstepd small smaller so socket software solve solver solving some sometimes \
-    sort sorting source sources spid split splits splitting spring sql sqlstate src srun stack stacktrace stage \
-    staging start started starting state statement static statistics stats status std stderr stdin stdlib stdout \
-    step steps still stop stopped stopping storage stream streams string strings studio subject subroutine \
-    succeeded success successful such sudo sum summary sun sunday super swap swapfile swapping sync sys system \
-    system_error systemerror table tables tag task tasks tb tcp tcsh temp template tensor tensors terminal \
-    terminate terminated terminating termination test testing tests text texture textures than that the their \
-    then there therefore these they this those thread threaded threads threshold through throw throwing thrown \
-    thu thursday tib tid tile tiles time timeout timer times timestamp tip title tmp to toml too tool tools \
-    total totals trace traceback train trainer training trainval transaction trc tree trees tried true try \
-    trying ts tty tue tuesday tutorial type types ubuntu udp ulimit unable uncaught under unexpected \
-    unexpectedly unhandled unittest university unix unknown unnamed until untitled update upload uploading upon \
-    url usage use used user users uses using usr usually utc util utils valid validate value valueerror values \
-    var vector vectors verbose version versions very video virtual vm vmem void voxel vram vrb vulkan wait \
-    waiting wanted warn warning warnings was we web website wed wednesday weight weights were what when while \
-    why will windows wine with within without work workdir worker workers works workspace workstation would \
-    wrapper write writer writes writing written wrn x64 x86 x86_64 xml yaml yes you your zsh";
+    slave sleep slf4j slogan slurmstepd small smaller so socket software solve solver solving some sometimes sort \
+    sorting source sources spid split splits splitting spring sql sqlstate src srun stack stacktrace stage staging \
+    start started starting state statement static statistics stats status std stderr stdin stdlib stdout step steps \
+    still stop stopped stopping storage stream streams string strings studio subject subroutine succeeded success \
+    successful such sudo sum summary sun sunday super swap swapfile swapping sync sys system system_error \
+    systemerror table tables tag task tasks tb tcp tcsh temp template tensor tensors terminal terminate terminated \
+    terminating termination test testing tests text texture textures than that the their then there therefore these \
+    they this those thread threaded threads threshold through throw throwing thrown thu thursday tib tid tile tiles \
+    time timeout timer times timestamp tip title tmp to toml too tool tools total totals trace traceback train \
+    trainer training trainval transaction trc tree trees tried true try trying ts tty tue tuesday tutorial type \
+    types ubuntu udp ulimit unable uncaught under unexpected unexpectedly unhandled unittest university unix unknown \
+    unnamed until untitled update upload uploading upon url usage use used user users uses using usr usually utc \
+    util utils valid validate value valueerror values var vector vectors verbose version versions very video virtual \
+    vm vmem void voxel vram vrb vulkan wait waiting wanted warn warning warnings was we web website wed wednesday \
+    weight weights were what when while why will windows wine with within without work workdir worker workers works \
+    workspace workstation would wrapper write writer writes writing written wrn x64 x86 x86_64 xml yaml yes you your \
+    zsh";
 
 static STOPS: LazyLock<BTreeSet<&str>> = LazyLock::new(|| NO_NAMES.split_whitespace().collect());
 
@@ -147,7 +147,7 @@ const PROSE: &str = "\
     pushed ran recovered reduced released removed renamed reopened repeated replaced resized resolved restored resumed \
     reused rose said sent served shrunk signaled slept sorted spawned spent spilled stalled stays stuck sums swapped \
     switched synced tells threw ticks told tracked tripped turned typed unset unused updated verified walked wants \
-    wasted went woke wrote das dem den der des die ein eine el il la las le les lo los los nous il un une und vous";
+    wasted went woke wrote das dem den der des die ein eine el il la las le les lo los nous un une und vous";
 
 static SENTENCES: LazyLock<BTreeSet<&str>> = LazyLock::new(|| PROSE.split_whitespace().collect());
 

@@ -825,7 +825,6 @@ pub(super) fn code(line: &str) -> Option<(usize, usize)> {
     let mut at = 0;
     line.split(|c: char| !within(c)).take(MOST).find_map(|word| {
         let from = at;
-        at += word.len() + 1;
         // The separator of one byte is the common case; others move the place.
         let from = line.get(from..).and_then(|rest| rest.find(word)).map_or(from, |more| from + more);
         at = from + word.len() + 1;

@@ -57,9 +57,10 @@ impl Context {
             None => 1,
         };
         let adapters = self.lora.value() == Some(true);
-        let quantized = self.quantized.value() == Some(true);
+        let named_width = self.quantised_width();
+        let quantized = self.quantized.value() == Some(true) || named_width.is_some();
         let weights = match self.precision.value() {
-            _ if quantized => (0.5, 1.2),
+            _ if quantized => named_width.unwrap_or((0.5, 1.2)),
             Some(Precision::Fp32) => (4.0, 4.0),
             // Autocast keeps 32-bit weights; a launcher's "mixed" keeps 16-bit ones and 32-bit masters.
             Some(Precision::Mixed) => (2.0, 4.0),

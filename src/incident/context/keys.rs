@@ -153,17 +153,30 @@ pub(super) const ROWS: &[Row] = &[
         when: Always,
         value: Count(1, BATCH, Setting::EvalBatch),
     },
-    Row { names: &["num_envs"], when: Always, value: Count(0, u64::MAX, |n| Setting::OtherBatch("num_envs", n)) },
-    Row { names: &["max_tokens"], when: Command, value: Count(0, u64::MAX, |n| Setting::OtherBatch("max_tokens", n)) },
+    Row { names: &["max_tokens"], when: Command, value: Other(other_batch, "16") },
     Row {
-        names: &["max_num_seqs"],
+        names: &[
+            "num_envs",
+            "max_num_seqs",
+            "max_running_requests",
+            // Of programs that draw, fold or answer, whose batch is no batch of training.
+            "diffusion_batch_size",
+            "sample_batch_size",
+            "sampling_batch_size",
+            "inference_batch_size",
+            "infer_batch_size",
+            "predict_batch_size",
+            "prediction_batch_size",
+            "generation_batch_size",
+            "gen_batch_size",
+            "encode_batch_size",
+            "encoding_batch_size",
+            "decode_batch_size",
+            "vae_batch_size",
+            "image_batch_size",
+        ],
         when: Always,
-        value: Count(0, u64::MAX, |n| Setting::OtherBatch("max_num_seqs", n)),
-    },
-    Row {
-        names: &["max_running_requests"],
-        when: Always,
-        value: Count(1, BATCH, |n| Setting::OtherBatch("max_running_requests", n)),
+        value: Other(other_batch, "16"),
     },
     Row {
         names: &[
@@ -824,6 +837,10 @@ fn batch(stated: &Stated<'_>, found: &mut Vec<Setting>) {
     let plain =
         stated.key != "batch" || stated.command || pair.rest.len() == pair.value.len() || !numbered(stated.text, pair);
     push(found, whole(pair.value).filter(|n| plausible_batch(n) && plain), Setting::Batch);
+}
+
+fn other_batch(stated: &Stated<'_>, found: &mut Vec<Setting>) {
+    push(found, whole(stated.pair.value), |n| Setting::OtherBatch(stated.key.to_string(), n));
 }
 
 fn rank(stated: &Stated<'_>, found: &mut Vec<Setting>) {

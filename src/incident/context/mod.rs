@@ -17,6 +17,7 @@ mod surroundings;
 mod topics;
 mod traceback;
 mod trends;
+mod width;
 
 pub use given::Given;
 pub use keys::examples as setting_examples;
@@ -207,6 +208,8 @@ pub struct Context {
     pub command: Known<String>,
     pub trainer: Known<Trainer>,
     pub torch_version: Known<String>,
+    /// Year and month that the log itself prints at the failure: no release came from later.
+    pub dated: Known<(u16, u8)>,
     pub platform: Known<Platform>,
     /// True when the log shows a container (Docker, Kubernetes, Singularity).
     pub container: Known<bool>,

@@ -43,6 +43,14 @@ pub(super) fn read(text: &str, phases: bool) -> Option<Progress> {
     (progress != Progress::default()).then_some(progress)
 }
 
+/// True for a bar without a word besides its rate: `100%|██████████| 20/20 [00:02<00:00,  8.11it/s]`.
+pub(super) fn is_bare_bar(text: &str) -> bool {
+    let end = text.rfind(['[', '|']).and_then(|from| Some(from + text.get(from..)?.find(']')? + 1));
+    let bar = end.and_then(|end| text.get(..end)).unwrap_or(text);
+    let mut words = bar.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty());
+    bar.contains("%|") && words.all(|word| matches!(word, "it" | "s"))
+}
+
 /// True for a line that could be an Ultralytics row: `  134/200   26.5G   0.9 …`, which has no keyword.
 pub(super) fn maybe_row(text: &str) -> bool {
     let text = text.trim_start();
@@ -387,6 +395,15 @@ mod tests {
     fn at(text: &str) -> Told {
         let p = read(text, true).unwrap_or_default();
         (p.epoch, p.epochs, p.step, p.steps, p.phase)
+    }
+
+    #[test]
+    fn a_bar_is_bare_without_a_word_besides_its_rate() {
+        assert!(is_bare_bar("100%|██████████| 20/20 [00:02<00:00,  8.11it/s]"));
+        assert!(is_bare_bar("  0%|          | 0/20 [00:00<?, ?it/s]OutOfMemoryError: CUDA out of memory."));
+        assert!(!is_bare_bar("  5%|▌         | 8/150 [00:02<00:40,  3.11it/s, loss=0.31]"));
+        assert!(!is_bare_bar("Steps:   5%|▌         | 8/150 [00:02<00:40,  3.11it/s]"));
+        assert!(!is_bare_bar("20 steps"));
     }
 
     #[test]

@@ -337,10 +337,27 @@ impl<'a> ContextReader<'a> {
         None
     }
 
-    /// The traceback that ends at a message.
+    /// The traceback that ends at a message, or within one that is printed twice; else the one that a report of it puts
+    /// below, under a heading.
     pub fn frames_at(&self, at: Span, rank: Option<u32>) -> Vec<Frame> {
-        let position = self.document.lines.partition_point(|line| line.number < at.first);
-        traceback::frames(self.document, position, rank)
+        let position = |number: u64| self.document.lines.partition_point(|line| line.number < number);
+        let places = [Some(position(at.first)), (at.last > at.first).then(|| position(at.last)), self.below(at)];
+        let frames = places.into_iter().flatten().map(|place| traceback::frames(self.document, place, rank));
+        frames.into_iter().find(|frames| !frames.is_empty()).unwrap_or_default()
+    }
+
+    /// Where a traceback ends that stands behind a message, under a heading of its own.
+    fn below(&self, at: Span) -> Option<usize> {
+        /// Lines between a message and the heading, and lines of a traceback that are looked at.
+        const BETWEEN: usize = 3;
+        const FRAMES: usize = 400;
+        let from = self.document.lines.partition_point(|line| line.number <= at.last);
+        let lines = self.document.lines.get(from..)?;
+        let heads = |text: &str| text.trim_matches(['#', '*', ':', ' ']).eq_ignore_ascii_case("stack trace");
+        let heading = lines.iter().take(BETWEEN).position(|line| heads(&line.text))? + 1;
+        let inside = |text: &str| text.trim().is_empty() || text.starts_with([' ', '\t']);
+        let frames = lines.iter().skip(heading).take(FRAMES).take_while(|line| inside(&line.text)).count();
+        Some(from + heading + frames)
     }
 
     /// The context of the failure whose message stands at `at`. `previous` is the last line of the failure before it,
@@ -373,7 +390,18 @@ impl<'a> ContextReader<'a> {
         let (from, to) = if self.write_up { (0, u64::MAX) } else { (since, at.first) };
         context.last_reading = self.readings.last_of_device(from, to, rank);
         self.apply_clues(&mut context, at, rank, since);
+        context.dated = self.dated(at);
         context
+    }
+
+    /// The month of the last line up to the failure that begins with a date.
+    fn dated(&self, at: Span) -> Known<(u16, u8)> {
+        /// Lines looked at: a traceback and what programs print around it have none.
+        const WITHIN: usize = 400;
+        let end = self.document.lines.partition_point(|line| line.number <= at.last);
+        let lines = self.document.lines.get(end.saturating_sub(WITHIN)..end).unwrap_or_default();
+        let found = lines.iter().rev().find_map(|line| Some((surroundings::month(&line.text)?, line.number)));
+        found.map_or(Known::Unknown, |(month, line)| Known::Seen(month, Span::line(line)))
     }
 
     /// The command that started the run, or the only command of a text that quotes it after the message.
@@ -499,7 +527,12 @@ impl<'a> ContextReader<'a> {
         }
         let Some((phase, span)) = announced.or(phase_told) else { return };
         // A bar of steps in a program that answers, whose frames show nothing that learns, counts steps of sampling.
-        let draws = context.trainer.value().is_some_and(Trainer::only_draws);
+        let told = self.document.lines.partition_point(|line| line.number < span.first);
+        let bare = || self.document.lines.get(told).is_some_and(|line| progress::is_bare_bar(&line.text));
+        let draws = context
+            .trainer
+            .value()
+            .is_some_and(|trainer| trainer.only_draws() || trainer == Trainer::Diffusers && bare());
         let answers = context.has(Clue::Predicts) || draws;
         let samples = phase == Phase::Train && answers && !context.epoch.is_known();
         match context.phase.value() {
@@ -737,6 +770,22 @@ impl Progress {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_traceback_within_or_below_its_message_is_the_messages() {
+        let innermost = |log: &str, first: u64, last: u64| {
+            let document = Document::from_text("test", log);
+            let frames = ContextReader::new(&document).frames_at(Span::lines(first, last), None);
+            frames.last().map(|frame| frame.function.clone())
+        };
+        let below = "Exception Message: Allocation on device\n## Stack Trace\n  File \"nodes.py\", line 9, in decode\n\
+                     \x20   waves = vae.decode(x)\n\n## System\n";
+        assert_eq!(innermost(below, 1, 1).as_deref(), Some("decode"));
+        let twice = "failed to allocate 32.00MiB\nTraceback (most recent call last):\n  File \"a.py\", line 2, in \
+                     __init__\n    self.state = make()\nRuntimeError: failed to allocate 32.00MiB\n";
+        assert_eq!(innermost(twice, 1, 5).as_deref(), Some("__init__"));
+        assert_eq!(innermost("out of memory\nsomething else\n  File \"a.py\", line 2, in f\n", 1, 1), None);
+    }
 
     #[test]
     fn loads_are_equal_by_what_was_loaded_and_not_by_when() {

@@ -19,7 +19,7 @@ pub(super) enum Setting {
     /// Over all processes and accumulation steps.
     TotalBatch(u64),
     EvalBatch(u64),
-    OtherBatch(&'static str, u64),
+    OtherBatch(String, u64),
     Accumulation(u64),
     Sequence(u64),
     Image(u64),
@@ -473,8 +473,13 @@ fn parameters(text: &str, found: &mut Vec<Setting>) {
     for phrase in [" parameters", " params"] {
         if let Some(i) = lower.find(phrase) {
             let head = lower[..i].trim_end();
-            let word = head.rsplit([' ', '(', ':', '=']).next().unwrap_or("");
-            if let Some(count) = counted(word).filter(|n| *n >= 1e5) {
+            let mut words = head.rsplit([' ', '(', ':', '=']);
+            // `1.87 B parameters` sets the unit off.
+            let count = match words.next().unwrap_or("") {
+                unit @ ("b" | "m") => words.next().and_then(|number| counted(&format!("{number}{unit}"))),
+                word => counted(word),
+            };
+            if let Some(count) = count.filter(|n| *n >= 1e5) {
                 found.push(Setting::Parameters(count));
                 return;
             }
@@ -542,7 +547,7 @@ pub(super) fn apply(context: &mut Context, parts: &mut Parts, setting: &Setting,
         Setting::TotalBatch(n) => parts.total.note(*n, at),
         Setting::Devices(n) => parts.devices.note(*n, at),
         Setting::EvalBatch(n) => context.eval_batch_size.note(*n, at),
-        Setting::OtherBatch(name, n) => context.other_batch.note(((*name).to_string(), *n), at),
+        Setting::OtherBatch(name, n) => context.other_batch.note((name.clone(), *n), at),
         Setting::Accumulation(n) => context.accumulation.note(*n, at),
         Setting::Sequence(n) => context.sequence_length.note(*n, at),
         Setting::Image(n) => context.image_size.note(*n, at),
@@ -569,7 +574,13 @@ pub(super) fn apply(context: &mut Context, parts: &mut Parts, setting: &Setting,
         Setting::Offload(on) => context.cpu_offload.note(*on, at),
         Setting::Compile(on) => context.compile.note(*on, at),
         Setting::Model(name) => context.model.note(name.clone(), at),
-        Setting::Parameters(n) => context.parameters.note(*n, at),
+        // Of two counts that agree, the one that was not rounded.
+        Setting::Parameters(n) => match context.parameters.value() {
+            Some(told) if told % 1e6 == 0.0 && (told - n).abs() <= 0.01 * n => {
+                context.parameters = Known::Seen(*n, at);
+            }
+            _ => context.parameters.note(*n, at),
+        },
         Setting::AllocConf(value) => context.alloc_conf.note(value.clone(), at),
         Setting::Visible(value) => context.visible_devices.note(value.clone(), at),
         Setting::MemoryLimit(figure) => context.memory_limit.note(*figure, at),
@@ -654,6 +665,7 @@ mod tests {
         assert_eq!(parameters_in_name("Mixtral-8x7B"), None);
         assert_eq!(parameters_in_name("llama-bnb-4bit"), None);
         assert!(read_line("model has 124.4M parameters").contains(&Setting::Parameters(124.4e6)));
+        assert!(read_line("loaded base model in bfloat16, 1.87 B parameters").contains(&Setting::Parameters(1.87e9)));
         assert!(
             read_line("trainable params: 4,194,304 || all params: 6,742,609,920 || trainable%: 0.06")
                 .contains(&Setting::Parameters(6_742_609_920.0))

@@ -77,7 +77,7 @@ pub(super) fn trainers(text: &str, found: &mut Vec<Trainer>) {
     add(Trainer::TensorRtLlm, says(&["/tensorrt_llm/", "trtllm-serve", "[tensorrt-llm]"]));
     add(Trainer::Fastai, says(&["/fastai/"]));
     add(Trainer::Megatron, says(&["/megatron/", "megatron-lm", "pretrain_gpt.py"]));
-    add(Trainer::Diffusers, says(&["/diffusers/"]));
+    add(Trainer::Diffusers, says(&["/diffusers/", "loading pipeline components"]));
     add(
         Trainer::HfTrainer,
         says(&["transformers/trainer", "trainingarguments(", "***** running training *****"])
@@ -332,14 +332,19 @@ pub(super) fn clues(text: &str, found: &mut Vec<Clue>) {
 
 /// True for a line of TensorFlow's own logging whose date lies before 2.0, which came out on 30 September 2019.
 fn dated_before_tensorflow_2(lower: &str) -> bool {
-    let Some((date, rest)) = lower.split_once(' ') else { return false };
-    let mut parts = date.splitn(3, '-').map(|part| part.parse::<u32>().ok());
-    let (Some(Some(year)), Some(Some(month)), Some(Some(_)), None) =
-        (parts.next(), parts.next(), parts.next(), parts.next())
-    else {
-        return false;
-    };
-    rest.contains(" tensorflow/") && (2015..=2019).contains(&year) && (year, month) < (2019, 10)
+    lower.contains(" tensorflow/") && month(lower).is_some_and(|dated| dated < (2019, 10))
+}
+
+/// Year and month of a date at the start of a line: `[2018-12-10 12:30:30,221 INFO]`, `2024/03/05 08:00:01`.
+pub(super) fn month(text: &str) -> Option<(u16, u8)> {
+    let date = text.trim_start_matches(['[', '(', ' ', '"']).get(..10)?;
+    let separator = ['-', '/'].into_iter().find(|sign| date.get(4..5) == Some(sign.encode_utf8(&mut [0; 4])))?;
+    let mut parts = date.split(separator);
+    let (year, month, day) = (parts.next()?, parts.next()?, parts.next()?);
+    let digits = |part: &str, count: usize| part.len() == count && part.bytes().all(|b| b.is_ascii_digit());
+    let date = digits(year, 4) && digits(month, 2) && digits(day, 2) && parts.next().is_none();
+    let (year, month) = (year.parse().ok().filter(|_| date)?, month.parse().ok()?);
+    ((2015..2100).contains(&year) && (1..=12).contains(&month)).then_some((year, month))
 }
 
 /// Words that come before or after a number of devices.
@@ -371,6 +376,31 @@ pub(super) fn went_on(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A line is looked at only where a keyword of the topics stands in it: a mark that none covers is never seen.
+    #[test]
+    fn every_mark_of_a_trainer_is_looked_for() {
+        use crate::incident::context::topics;
+        let source = include_str!("surroundings.rs");
+        let marked =
+            source.split_once("pub(super) fn trainers").and_then(|(_, rest)| rest.split_once("/// How telling"));
+        let (body, _) = marked.expect("the function");
+        // What counts beside other words only.
+        let beside = ["class", "images", "instances", "'learning_rate':", "'epoch':"];
+        let marks = body.split('"').skip(1).step_by(2).filter(|mark| !beside.contains(mark));
+        let unread: Vec<&str> = marks.filter(|mark| topics::of(mark) & topics::CLUE == 0).collect();
+        assert!(unread.is_empty(), "{unread:?}");
+    }
+
+    #[test]
+    fn a_date_stands_at_the_start_of_a_line() {
+        assert_eq!(month("[2018-12-10 12:30:30,221 INFO] Step 10000"), Some((2018, 12)));
+        assert_eq!(month("2024/03/05 08:00:01 start"), Some((2024, 3)));
+        assert_eq!(month("2024-13-05 08:00:01"), None);
+        assert_eq!(month("2024-1300050"), None);
+        assert_eq!(month("loss 2024-03-05"), None);
+        assert_eq!(month("日期 2024-03-05"), None);
+    }
 
     #[test]
     fn several_devices_are_several() {

@@ -100,7 +100,7 @@ fn read(folder: Option<&Path>) -> Settings {
             // More than any loss or count: 5e8 to 2e9 as a float of 32 or brain 16 bits.
             "huge" => Some(0x4e),
             // About one.
-            "mixed" => Some(0x3f),
+            "mixed" | "unit" => Some(0x3f),
             _ => None,
         },
         report: folder.map(|folder| folder.join("results")).filter(|folder| folder.is_dir()),

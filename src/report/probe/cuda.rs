@@ -279,8 +279,10 @@ fn outcome_text(outcome: &ExperimentOutcome) -> Text {
     );
     if outcome.raised > 0 {
         let raised = Bytes(outcome.raised);
-        built.en += &format!(" (both raised by {raised}, which stay free as the margin)");
-        built.zh += &format!("（两者各增加 {raised}，作为余量始终空闲）");
+        built += text!(
+            en: " (both raised by {raised}, which stay free as the margin)",
+            zh: "（两者各增加 {raised}，作为余量始终空闲）"
+        );
     }
     Text::new(
         format!(

@@ -186,6 +186,11 @@ fn bare_verdict(answer: &Answer, run: &Run) -> Text {
             en: "{it} fits the {gpu} with {spare} to spare: it needs {needed} of {capacity}.",
             zh: "{zh_it}在 {gpu} 上放得下，且留有 {spare} 余量：需要 {needed}，共 {capacity}。"
         ),
+        Verdict::Tight if run.depends_on_layout() => text!(
+            en: "{it} hardly fits the {gpu}: it ran out of memory with one of two layouts of the allocator's \
+                 blocks.",
+            zh: "{zh_it}在 {gpu} 上几乎放不下：在两种显存块布局之一下显存不足。"
+        ),
         Verdict::Tight if run.oom().is_some() => text!(
             en: "{it} hardly fits the {gpu}: it ran out of memory, and runs only if the context and the libraries take no more than the lower end of their estimates.",
             zh: "{zh_it}在 {gpu} 上几乎放不下：显存不足；只有上下文与库的占用处于估计下限时才能运行。"
@@ -289,8 +294,11 @@ pub fn assumptions(answer: &Answer) -> Vec<Text> {
     }
     if answer.shown().is_some_and(|run| run.takes.len() > 1) {
         out.push(Text::new(
-            "the driver may hand out addresses upwards or downwards: both were rehearsed, the larger need decides",
-            "驱动可能自低向高或自高向低分配地址：两种都已预演，以较大者为准",
+            "where blocks fall depends on the order of the driver's addresses and on cuBLAS's workspaces: it was \
+             rehearsed with addresses upwards, and with addresses downwards and workspaces out of the way; the larger \
+             need decides",
+            "显存块的布局取决于驱动分配地址的顺序和 cuBLAS 的工作区：已预演两种，即地址自低向高，以及地址自高\
+             向低且工作区不挡路，以较大者为准",
         ));
     }
     if question.range.is_some() {

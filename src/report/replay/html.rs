@@ -4,6 +4,7 @@
 
 use super::{Replayed, View, explorer, wording};
 use crate::order::InOrder;
+use crate::packed;
 use crate::privacy;
 use crate::report::{self, Diagnosis};
 use crate::snapshot::analysis::{DeviceAnalysis, Growth, SnapshotAnalysis};
@@ -34,16 +35,9 @@ const FRAMES: usize = 24;
 /// Colours of the style sheet.
 const COLOURS: usize = 15;
 
-const STYLES: [&str; 3] =
-    [include_str!("report.css"), include_str!("page/explorer.css"), include_str!("../timeline/timeline.css")];
-/// In the order of use; each leaves what the next ones need in one object.
-const SCRIPTS: [&str; 5] = [
-    include_str!("page/model.js"),
-    include_str!("page/pickle.js"),
-    include_str!("page/paint.js"),
-    include_str!("page/explorer.js"),
-    include_str!("report.js"),
-];
+/// Packed by `build.rs`, in the order of use; each script leaves what the next ones need in one object.
+const STYLES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/page.css.gz"));
+const SCRIPTS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/page.js.gz"));
 
 /// What stands above the snapshots on a page that explains a failure.
 pub struct Above {
@@ -67,7 +61,7 @@ pub fn render(above: Option<&Above>, replayed: &[Replayed], view: View) -> Strin
             pack::base64(pack)
         );
     }
-    let _ = writeln!(out, "<script>\n{}</script>\n</body>\n</html>", SCRIPTS.concat());
+    let _ = writeln!(out, "<script>\n{}</script>\n</body>\n</html>", packed::text(SCRIPTS));
     out
 }
 
@@ -99,7 +93,7 @@ fn head(above: Option<&Above>, replayed: &[Replayed], view: View) -> String {
          </head>\n\
          <body>",
         say(&title),
-        STYLES.concat()
+        packed::text(STYLES)
     );
     if let Some(above) = above {
         let _ = writeln!(out, "<pre class=\"told\">{}</pre>", escape(&above.told));

@@ -106,8 +106,7 @@ pub fn fragmentation(holes: &Fragmentation) -> Text {
     };
     if holes.free_in_private_pools > 0 {
         let private = Bytes(holes.free_in_private_pools);
-        out.en += &format!(", {private} of it in private pools");
-        out.zh += &format!("，其中 {private} 在私有内存池中");
+        out += text!(en: ", {private} of it in private pools", zh: "，其中 {private} 在私有内存池中");
     }
     out
 }
@@ -441,8 +440,7 @@ fn depends(enough: Option<u64>, too_little: Option<u64>, peak: (Bytes, Bytes, By
             zh: "；约保留 {expected}（{least} 至 {most}）"
         ),
     };
-    out.en += &figures.en;
-    out.zh += &figures.zh;
+    out += figures;
     out
 }
 
@@ -557,8 +555,7 @@ pub fn batch_scale(scale: &BatchScale) -> Text {
             zh: "峰值中 {surely} 随之增长，另有 {perhaps} 记录无法说明。"
         ),
     };
-    out.en += &grown.en;
-    out.zh += &grown.zh;
+    out += grown;
     out
 }
 

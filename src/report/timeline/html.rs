@@ -4,6 +4,7 @@
 use super::{fallen_first, name, who};
 use crate::incident::Timeline;
 use crate::incident::timeline::{Curve, Point, Quantity, extremes};
+use crate::order::InOrder;
 use crate::report::replay::html::escape;
 use crate::report::{Explanation, Style};
 use crate::text;
@@ -78,7 +79,7 @@ fn charts(timeline: &Timeline, lang: Lang) -> Vec<Chart> {
     let whole = if timeline.header.cgroup_limit.is_some() { Quantity::Cgroup } else { Quantity::Host };
     let of_host = [whole, Quantity::Job, Quantity::Shared, Quantity::Shm, Quantity::Swapped, Quantity::Locked];
     let mut processes: Vec<_> = timeline.processes.values().collect();
-    processes.sort_by_key(|process| std::cmp::Reverse(process.curve.peak().map_or(0, |peak| peak.bytes)));
+    processes.order_by_key(|process| std::cmp::Reverse(process.curve.peak().map_or(0, |peak| peak.bytes)));
     let processes = processes
         .into_iter()
         .take(PROCESSES)
@@ -233,12 +234,9 @@ mod tests {
         Explanation { watched: vec![(name.to_string(), Arc::new(timeline))], ..Explanation::default() }
     }
 
-    const STYLE: Style =
-        Style { lang: Lang::En, width: 80, height: None, verbose: false, unicode: true, redact: false };
-
     #[test]
     fn a_page_is_bounded_keeps_every_peak_and_fetches_nothing() {
-        let page = curves(&watched("node"), STYLE);
+        let page = curves(&watched("node"), Style::PLAIN);
         assert!(page.len() < 300_000, "{}", page.len());
         assert!(
             page.contains("1000.00 MiB at most") && page.contains(&(1000u64 << 20).to_string()),
@@ -252,7 +250,7 @@ mod tests {
 
     #[test]
     fn names_cannot_become_part_of_the_page() {
-        let page = curves(&watched("</script><img onerror=x>\"'&"), STYLE);
+        let page = curves(&watched("</script><img onerror=x>\"'&"), Style::PLAIN);
         assert!(!page.contains("<img") && page.matches("</script>").count() == 2, "{page}");
     }
 }

@@ -180,7 +180,7 @@ mod tests {
     use crate::incident::timeline::{DeviceSample, Header, ProcessSample, Sample};
 
     fn style(unicode: bool) -> Style {
-        Style { lang: Lang::En, width: 100, height: None, verbose: false, unicode, redact: false }
+        Style { width: 100, unicode, ..Style::PLAIN }
     }
 
     fn watched() -> Timeline {

@@ -219,7 +219,7 @@ def _note(device, requested, total, free):
     _write()
     if len(_watch.failures) <= SNAPSHOTS:
         try:
-            failure["weights"] = _weights(torch, int(device))
+            _look_around(torch, int(device), failure)
         except Exception:
             pass
         folder = _watch.settings["snapshots"]
@@ -232,15 +232,49 @@ def _note(device, requested, total, free):
         _write()
 
 
-def _weights(torch, device):
+def _look_around(torch, device, failure):
+    census = _census(torch)
+    if census is not None:
+        failure["weights"] = _weights(torch, device, *census)
+        if failure["phase"] == "optimizer-step":
+            failure["states"] = _states(torch, device, census[1])
+
+
+def _states(torch, device, optimizers):
+    """What optimizers keep on the device, the parameters for which that is complete, all that will have it, and what it
+    comes to then: in bytes."""
+    held = []  # (bytes of a parameter, tensors and bytes that are kept for it)
+    for optimizer in optimizers:
+        states = optimizer.__dict__.get("state", {})
+        for group in optimizer.__dict__.get("param_groups", ()):
+            for each in group["params"]:
+                if not _lies_on(each, device) or each.grad is None:
+                    continue
+                values = (states.get(each) or {}).values()
+                kept = [value for value in values if isinstance(value, torch.Tensor) and _lies_on(value, device)]
+                held.append((_size(each), len(kept), sum(map(_size, kept))))
+    # One that is being served has fewer.
+    most = max([count for _, count, _ in held], default=0)
+    complete = [each for each in held if most and each[1] == most]
+    parameters, everyone = sum(each[0] for each in complete), sum(each[0] for each in held)
+    return {
+        "made": sum(each[2] for each in held),
+        "parameters": parameters,
+        "all": everyone,
+        "whole": sum(each[2] for each in complete) * everyone // parameters if parameters else 0,
+    }
+
+
+def _size(tensor):
+    return tensor.numel() * tensor.element_size()
+
+
+def _weights(torch, device, modules, optimizers, tensors):
     """The module with the most weights on the device, and how often the same weights are there besides: as modules alike,
-    and as sets of loose tensors (a state dict, a moving average). Gradients and the optimizer's states are none."""
+    also such as are still on their way to the device, and as sets of loose tensors (a state dict, a moving average).
+    Gradients and what belongs to the optimizer are none."""
     import collections
 
-    census = _census(torch)
-    if census is None:
-        return None
-    modules, optimizers, tensors = census
     inner = {id(child) for module in modules for child in module.__dict__.get("_modules", {}).values()}
     known = set()  # storages that are accounted for
     found = []  # (bytes, class, shapes)
@@ -256,24 +290,36 @@ def _weights(torch, device):
             waiting.extend(each.__dict__.get("_modules", {}).values())
             for kind in ("_parameters", "_buffers"):
                 for tensor in each.__dict__.get(kind, {}).values():
-                    if tensor is None or not _lies_on(tensor, device) or tensor.data_ptr() in known:
+                    if tensor is None or id(tensor) in met:
+                        continue
+                    met.add(id(tensor))
+                    there = _lies_on(tensor, device)
+                    if there and tensor.data_ptr() in known:
+                        continue
+                    if kind == "_parameters":
+                        shapes[tuple(tensor.shape)] += 1
+                    if not there:
                         continue
                     known.add(tensor.data_ptr())
                     if tensor.grad is not None:
                         known.add(tensor.grad.data_ptr())
                     if kind == "_parameters":
-                        shapes[tuple(tensor.shape)] += 1
-                        size += tensor.numel() * tensor.element_size()
+                        size += _size(tensor)
         if size:
             found.append((size, type(module).__name__, shapes))
     if not found:
         return None
     found.sort(key=lambda each: -each[0])
     size, name, shapes = found[0]
+    alike = [each[0] for each in found[1:] if each[2] == shapes]
     for optimizer in optimizers:
         for state in optimizer.__dict__.get("state", {}).values():
             values = state.values() if isinstance(state, dict) else ()
             known.update(each.data_ptr() for each in values if isinstance(each, torch.Tensor) and _lies_on(each, device))
+        # What it updates in place of the module's own, in full precision.
+        for group in optimizer.__dict__.get("param_groups", ()):
+            for each in group["params"]:
+                known.update(each.data_ptr() for each in (each, each.grad) if each is not None and _lies_on(each, device))
     loose = collections.Counter()
     for each in tensors:
         if _lies_on(each, device) and each.data_ptr() not in known:
@@ -282,7 +328,8 @@ def _weights(torch, device):
     return {
         "class": name,
         "bytes": size,
-        "modules": sum(1 for each in found if each[2] == shapes) - 1,
+        "modules": len(alike),
+        "again": sum(alike),
         # Whole sets alone, and of several shapes: anything may look like one matrix.
         "tensors": min(loose[shape] // count for shape, count in shapes.items()) if len(shapes) > 2 else 0,
     }

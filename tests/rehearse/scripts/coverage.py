@@ -1,6 +1,6 @@
 """How many measured peaks lie inside the interval that the report prints, from the tables of docs/rehearse-accuracy.md.
 
-The report's need is the reserved peak and, as estimates, the context and the libraries of an RTX 3060 with CUDA 12; for
+The report's need is the reserved peak, from the lower to the higher of two layouts of blocks, and, as estimates, the context and the libraries of an RTX 3060 with CUDA 12; for
 convolutions 0.90 to 1.20 times the reserved peak, or 256 MiB more. What was measured begins when the context exists, so
 the middle of its estimate is added to it.
 """
@@ -15,16 +15,18 @@ DATA = pathlib.Path(__file__).resolve().parents[1] / "rtx3060.json"
 
 
 def rows(text):
-    """(model, measured, reserved) of the runs that fitted, in MiB."""
+    """(model, measured, reserved with each layout that was rehearsed) of the runs that fitted, in MiB."""
     for line in text.splitlines():
         cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
-        if len(cells) == 7 and cells[6] == "no / no":
-            yield cells[0], int(cells[3]), int(cells[4]) - CONSTANT
+        if len(cells) == 8 and cells[7] == "no / no":
+            yield cells[0], int(cells[3]), [int(cell) - CONSTANT for cell in cells[4:6] if cell.isdigit()]
 
 
-def interval(model, reserved):
+def interval(model, layouts):
     transformer = "/" in model or model.lower().startswith("t5")
-    low, high = (reserved, reserved) if transformer else (0.9 * reserved, reserved + max(256, 0.2 * reserved))
+    low, high = min(layouts), max(layouts)
+    if not transformer:
+        low, high = 0.9 * low, high + max(256, 0.2 * high)
     return transformer, low + CONTEXT[0] + LIBRARIES[0], high + CONTEXT[1] + LIBRARIES[1]
 
 
@@ -55,21 +57,25 @@ def repeats(data):
 
 def main():
     counts = {}
-    for model, measured, reserved in rows(TABLE.read_text(encoding="utf-8")):
-        transformer, low, high = interval(model, reserved)
+    found = list(rows(TABLE.read_text(encoding="utf-8")))
+    for model, measured, layouts in found:
+        transformer, low, high = interval(model, layouts)
         total = measured + sum(CONTEXT) / 2
         place = "inside" if low <= total <= high else "below" if total < low else "above"
         near = place != "inside" and min(abs(total - low), abs(total - high)) <= 20
-        found = counts.setdefault("transformers" if transformer else "CNNs", [])
-        found.append((place, near, model, measured, round(low), round(high)))
-    for kind, found in counts.items():
-        inside = sum(place == "inside" for place, *_ in found)
-        near = sum(near for _, near, *_ in found)
-        print("%s: %d of %d inside, %d more within 20 MiB of an end" % (kind, inside, len(found), near))
-        for place, is_near, *rest in found:
+        counts.setdefault("transformers" if transformer else "CNNs", []).append(
+            (place, near, model, measured, round(low), round(high))
+        )
+    for kind, placed in counts.items():
+        inside = sum(place == "inside" for place, *_ in placed)
+        near = sum(near for _, near, *_ in placed)
+        width = sorted(high - low for *_, low, high in placed)[len(placed) // 2]
+        said = (kind, inside, len(placed), near, width)
+        print("%s: %d of %d inside, %d more within 20 MiB of an end, %d MiB wide in the middle" % said)
+        for place, is_near, *rest in placed:
             if place != "inside" and not is_near:
                 print("   ", place, *rest)
-    runs = [row for row in rows(TABLE.read_text(encoding="utf-8")) if interval(row[0], row[2])[0]]
+    runs = [(model, measured, layouts[0]) for model, measured, layouts in found if interval(model, layouts)[0]]
     inside, width = left_out(runs)
     print("transformers, ends from all other runs: %d of %d inside, width %d MiB" % (inside, len(runs), width))
     print("measured more than once:")

@@ -57,6 +57,7 @@ LONGEST = 2048  # tokens of a sample where nobody says how many
 # Linear layers of attention, by the names that models give them.
 ATTENTION = (
     "q_proj k_proj v_proj o_proj out_proj qkv_proj query_key_value c_attn query key value q k v o Wqkv q_lin k_lin v_lin"
+    " attn.qkv attn.proj to_q to_k to_v to_out.0"
 ).split()
 
 
@@ -244,8 +245,8 @@ def adapted(model, args):
     linear = [name for name, module in model.named_modules() if type(module).__name__ == "Linear"]
     targets = "all-linear" if hasattr(model, "get_output_embeddings") else linear
     if args.lora_targets == "attention":
-        names = {name.rpartition(".")[2] for name, _ in model.named_modules()}
-        targets = sorted(names.intersection(ATTENTION))
+        names = ["." + name for name, _ in model.named_modules()]
+        targets = sorted(target for target in ATTENTION if any(name.endswith("." + target) for name in names))
         if not targets:
             raise Problem("no-attention", type(model).__name__)
     if args.quantised and not args.not_prepared:

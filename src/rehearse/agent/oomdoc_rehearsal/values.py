@@ -24,9 +24,9 @@ _FOLLOWED = 1 << 20  # elements of a copy that is followed
 
 _VALUES = "zeros"  # what unknown memory reads as
 # The highest byte of what the device gives for unknown integers then.
-_HIGHEST = {"large": 0x42, "negative": 0xC2, "huge": 0x4E, "mixed": 0x3F}
+_HIGHEST = {"large": 0x42, "negative": 0xC2, "huge": 0x4E, "mixed": 0x3F, "unit": 0x3F}
 # Where unknown values are these, a mask of them keeps everything, the most that it can need, or every second row.
-_SELECTED = {"ones": 1, "large": 1, "negative": 1, "huge": 1, "mixed": 2}
+_SELECTED = {"ones": 1, "large": 1, "negative": 1, "huge": 1, "mixed": 2, "unit": 1}
 _OVERFLOWS = 16  # times that the scale of the gradients is halved where the values of the device are assumed to be large
 _LINEAR_ALGEBRA = (
     "qr svd svdvals eigh eigvalsh eig eigvals inv inv_ex solve solve_ex cholesky cholesky_ex lstsq det slogdet pinv matrix_rank"
@@ -62,7 +62,7 @@ def _read(tensor):
 def _as_size():
     """An integer in place of an unknown one, such as a size can be: they fall, or rise, from read to read as other numbers do."""
     count = next(_sizes)
-    if _VALUES == "mixed":
+    if _VALUES in ("mixed", "unit"):
         return 1
     first = {"large": 1000, "huge": 1000000}.get(_VALUES)
     return max(1, first - count) if first else min(1000, 1 + count)
