@@ -1055,7 +1055,7 @@ fn tells_memory(text: &str) -> bool {
     let lower = clipped(text).to_lowercase();
     [
         "free", "avail", "total", "used", "in use", "request", "requir", "need", "limit", "capacity", "alloc", "peak",
-        "memory", "reserved", "maximum", "at least", "enough", "mmap", "heap",
+        "memory", "reserved", "maximum", "at least", "enough", "heap",
     ]
     .iter()
     .any(|word| lower.contains(word))
