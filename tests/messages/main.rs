@@ -4,7 +4,8 @@
 //! * `OOMDOC_SHAPES=slurm` looks at the shapes whose id or program holds the word, and prints every one;
 //! * `OOMDOC_MUTATION=cut` at the mutations whose name holds it;
 //! * `OOMDOC_VARIANTS=20` draws so many of each shape and mutation instead of [`VARIANTS`];
-//! * `OOMDOC_MESSAGES=folder` reads the shapes of `folder/unlisted` (or `gpu`, `host`, `tables`) in place of these;
+//! * `OOMDOC_MESSAGES=folder` reads the shapes of `folder/unlisted` (or `gpu`, `host`, `tables`) in place of these, such
+//!   as `tests/messages/sets/seventh`;
 //! * `OOMDOC_SHOW=5` prints the first five logs that went wrong.
 //!
 //! `cargo test --test messages -- --nocapture` prints the table.

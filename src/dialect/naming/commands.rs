@@ -345,6 +345,7 @@ fn typed(text: &str) -> Option<&str> {
         "ommand line is ",
         "mdline: ",
         "shell: ",
+        "Running `",
     ];
     if let Some(mark) = PROMPTS.iter().find(|mark| text.starts_with(**mark)) {
         let rest = &text[mark.len()..];

@@ -44,7 +44,7 @@ const NO_NAMES: &str = "\
     instances insufficient int intel interface internal into invalid invalid_argument io ioctl ip is issue \
     issues it item items iter iteration iterations its jan january java javac javaw job jobs join js json jul \
     july jun june junit just jvm kb kernel kernels key keys kib kill killed ksh kubectl kubelet laptop large \
-    larger largest last layer layers leader leaders length_error level levelname lgpl lib libc libraries library \
+    larger largest last layer layers leader leaders length_error level levelname les lgpl lib libc libraries library \
     liballoc libcore libs libstdc license likely limit limits line lines linux list listener lists load loaded loader \
     loading local localhost log log4j logback logger logging logic_error logs loss ltd machine machines macos macro \
     main make malloc malloc_consolidate mamba management manager managers manual map maps mar march master match \
@@ -147,7 +147,7 @@ const PROSE: &str = "\
     pushed ran recovered reduced released removed renamed reopened repeated replaced resized resolved restored resumed \
     reused rose said sent served shrunk signaled slept sorted spawned spent spilled stalled stays stuck sums swapped \
     switched synced tells threw ticks told tracked tripped turned typed unset unused updated verified walked wants \
-    wasted went woke wrote";
+    wasted went woke wrote das dem den der des die ein eine el il la las le les lo los nous un une und vous";
 
 static SENTENCES: LazyLock<BTreeSet<&str>> = LazyLock::new(|| PROSE.split_whitespace().collect());
 

@@ -73,14 +73,15 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     Some(event)
 }
 
-/// A message in a frame of bars, `| Error: … |`, with the lines that continue it there, and how many it has. They are
-/// indented deeper than the first.
+/// A message in a frame, `| Error: … |`, `! Erreur … !`, with the lines that continue it there, and how many it has.
+/// They are indented deeper than the first.
 fn framed(document: &Document, position: usize) -> Option<(String, usize)> {
     const MOST: usize = 5;
     let inside = |at: usize| {
         let text = clipped(document.lines.get(at)?.text.trim());
-        let inner = text.strip_prefix('|')?.strip_suffix('|')?;
-        (!inner.contains('|') && inner.contains(|c: char| c.is_alphanumeric())).then_some(inner)
+        let mark = text.chars().next().filter(|mark| matches!(mark, '|' | '!'))?;
+        let inner = text.strip_prefix(mark)?.strip_suffix(mark)?;
+        (!inner.contains(mark) && inner.contains(|c: char| c.is_alphanumeric())).then_some(inner)
     };
     let indent = |inner: &str| inner.len() - inner.trim_start().len();
     let first = inside(position)?;
@@ -340,7 +341,9 @@ fn reports(line: &str, before: &str, behind: &str, said: &str) -> bool {
     }
     // A disk's space.
     let disk = ["disk", "space left on device", "space on device", "file system", "filesystem"];
-    if disk.iter().any(|words| lower.contains(words)) && !lower.contains("memory") && !lower.contains("ram") {
+    let own = (before.rsplit(". ").next().unwrap_or_default(), behind.split(". ").next().unwrap_or_default());
+    let spoken_of = |words: &str| own.0.contains(words) || said.to_lowercase().contains(words) || own.1.contains(words);
+    if disk.iter().any(|words| spoken_of(words)) && !lower.contains("memory") && !lower.contains("ram") {
         return false;
     }
     let start = before.trim_start();
@@ -495,7 +498,7 @@ fn reports(line: &str, before: &str, behind: &str, said: &str) -> bool {
 /// True for what leads to an error that is printed with its parts in quotes, `Error: Proofs("…")`: a call in a
 /// program's text has none of it.
 fn prints_an_error(lead: &str) -> bool {
-    ["`err` value: ", "panicked at", "error: ", "exception: ", "failed: ", "caused by: "]
+    ["`err` value: ", "panicked at", "error: ", "error=", "exception: ", "failed: ", "caused by: "]
         .iter()
         .any(|words| lead.contains(words))
 }
@@ -596,6 +599,7 @@ const WAY_ON: &[&str] = &[
     "switching to",
     "tiled",
     "preempt",
+    "restored",
     "retract",
     "swapping",
     "not fatal",
@@ -641,6 +645,16 @@ fn asks(text: &str) -> bool {
     ["alloc", "reserve", "malloc", "map ", "create", "commit", "obtain", "get "]
         .iter()
         .any(|verb| text.trim_start().starts_with(verb))
+}
+
+/// True for a line that tells what to do, in the imperative: `^-- Enable eviction`, `* Reduce the batch`.
+fn advises(lower: &str) -> bool {
+    const ORDERS: &[&str] = &[
+        "increase", "enable", "reduce", "try", "consider", "use", "set", "add", "decrease", "disable", "make", "check",
+        "run", "lower", "raise", "switch",
+    ];
+    let word = lower.trim_start_matches(|c: char| !c.is_alphabetic()).split(|c: char| !c.is_alphabetic()).next();
+    word.is_some_and(|word| ORDERS.contains(&word))
 }
 
 /// True for an attempt that begins a clause: `not enough memory; collected, trying half`.
@@ -689,6 +703,16 @@ fn standing(
         "more memory than",
         "too much",
         "have enough",
+        "problem alloc",
+        "trouble alloc",
+        "épuisée",
+        "agotada",
+        "esaurita",
+        "esgotada",
+        "erschöpft",
+        "исчерпана",
+        "耗尽",
+        "用尽",
         "错误",
         "失败",
         "不足",
@@ -726,7 +750,10 @@ fn standing(
     };
     let quotes = ["error message:", "error: ", "exception: ", "errorcode"].iter().any(|word| lower.contains(word))
         || ["error=", "exception=", "err="].into_iter().any(quoted);
-    let level = level(line).map(|level| if level == Level::Warning && quotes { Level::Error } else { level });
+    // A tracer prints what every call of another program gave: `mmap(…) = -1 ENOMEM (Cannot allocate memory)`.
+    let traced = lower.contains("= -1 enomem");
+    let level = level(line).or(traced.then_some(Level::Chatter));
+    let level = level.map(|level| if level == Level::Warning && quotes { Level::Error } else { level });
     let mut next = field::behind(document, position, 3).map(|at| field::text(document, at).to_lowercase());
     let has = |text: &str, words: &[&str]| words.iter().any(|word| text.contains(word));
     let fails = |text: &str| has(text, FAILURES) || has(text, FAILING);
@@ -771,8 +798,9 @@ fn standing(
         let above = field::before(position, INTRODUCED).map(|at| field::text(document, at).trim_end().to_lowercase());
         above.into_iter().any(|line| line.ends_with(':') && begins(&line, DOING))
     };
-    let way_on =
-        says_way_on || next.any(|line| begins(&line, WAY_ON) && !has(&line, &["fatal", "traceback"])) || introduced();
+    let way_on = says_way_on
+        || next.any(|line| begins(&line, WAY_ON) && !has(&line, &["fatal", "traceback"]) && !advises(&line))
+        || introduced();
     let after = outcome::after(document, position);
     let last =
         document.lines.iter().skip(position + 1).take(64).filter(|line| !line.text.trim().is_empty()).count() <= 2;
@@ -795,7 +823,10 @@ fn standing(
             After::WentOn => harmless(false),
             After::Unknown => harmless(
                 last && (spoken.named
-                    || has(lower, &["out of memory", "not enough memory", "error in ", "error when ", "oom", "不足"])),
+                    || has(
+                        lower,
+                        &["out of memory", "not enough memory", "bad alloc", "error in ", "error when ", "oom", "不足"],
+                    )),
             ),
         },
         Some(Level::Chatter) => match after {
@@ -1024,7 +1055,7 @@ fn tells_memory(text: &str) -> bool {
     let lower = clipped(text).to_lowercase();
     [
         "free", "avail", "total", "used", "in use", "request", "requir", "need", "limit", "capacity", "alloc", "peak",
-        "memory", "reserved", "maximum", "at least", "enough",
+        "memory", "reserved", "maximum", "at least", "enough", "heap",
     ]
     .iter()
     .any(|word| lower.contains(word))
@@ -1510,6 +1541,43 @@ mod tests {
         let tried = "Failed allocating 11.0GB, trying to use smaller size. More system memory can help.\n";
         assert!(caught(&format!("{tried}test PASSed!\nno errors\n")).is_none());
         assert!(caught("Failed allocating 11.0GB, trying to allocate the mesh.\n").is_some());
+    }
+
+    #[test]
+    fn what_a_shell_is_told_next_is_another_programs() {
+        let failed = "ann@host:~$ grid -m 64M\nfailed to mmap with 12 (Cannot allocate memory)\n";
+        assert!(caught(&format!("{failed}ann@host:~$ grid -m 1M\nstep 1/2\nstep 2/2\nwrote out.bin\n")).is_some());
+        assert!(caught(&format!("{failed}step 1/2\nstep 2/2\nwrote out.bin\n")).is_none());
+    }
+
+    #[test]
+    fn the_c_librarys_sentence_is_heard_in_other_languages() {
+        for line in [
+            "diff: mémoire épuisée",
+            "diff: memoria agotada",
+            "sort: Speicher erschöpft",
+            "grep: память исчерпана",
+            "FEHLER: G_malloc: Kann nicht 2272853112 Byte auf init_vars.c:134 reservieren",
+        ] {
+            assert!(caught(&format!("{line}\n")).is_some(), "{line}");
+        }
+        assert!(caught("FEHLER: Kann nicht auf die Datei zugreifen, 12 Byte gelesen\n").is_none());
+    }
+
+    #[test]
+    fn what_is_denied_or_stands_in_a_trace_is_no_failure() {
+        assert!(caught("print('no memory errors so far')\nno memory errors so far\n").is_none());
+        let call = "vaultd/8121 mmap(len: 8589934592, prot: READ|WRITE) = -1 ENOMEM (Cannot allocate memory)\n";
+        assert!(
+            caught(&format!("{call}vaultd/8121 mmap(len: 4096) = 0x7f1c\nvaultd/8121 write(fd: 2) = 61\nb\n"))
+                .is_none()
+        );
+    }
+
+    #[test]
+    fn advice_behind_a_message_is_no_way_on() {
+        let failed = "Caused by: org.grid.GridOutOfMemoryException: Out of memory in data region, try the following:\n";
+        assert!(caught(&format!("{failed}  ^-- Enable eviction or expiration\n  ^-- Reduce the load\n")).is_some());
     }
 
     #[test]

@@ -102,6 +102,7 @@ fn clean_exit(lower: &str) -> bool {
         "return code 0",
         "exitcode: 0",
         "exitcode=0",
+        "exiting with code 0",
         "rc=0",
     ]
     .iter()
@@ -115,16 +116,29 @@ fn progresses(lower: &str) -> bool {
     if lower.contains("it/s") || lower.contains("s/it") {
         return true;
     }
-    ["step", "epoch", "iter", "batch", "frame", "chunk", "tile", "request", "trial", "sample", "token", "loss"]
-        .iter()
-        .any(|word| {
-            lower.find(word).is_some_and(|at| {
-                let rest = &lower[at + word.len()..];
-                let rest = rest.trim_start_matches(|c: char| c.is_ascii_alphabetic());
-                let gap = rest.len() - rest.trim_start_matches([' ', ':', '=', '#', '[', '(']).len();
-                gap <= 4 && rest[gap..].starts_with(|c: char| c.is_ascii_digit())
-            })
+    [
+        "step", "epoch", "iter", "batch", "frame", "chunk", "tile", "request", "trial", "sample", "token", "loss",
+        "run", "phase", "pass", "round", "cycle", "event",
+    ]
+    .iter()
+    .any(|word| {
+        lower.find(word).is_some_and(|at| {
+            let rest = &lower[at + word.len()..];
+            let rest = rest.trim_start_matches(|c: char| c.is_ascii_alphabetic());
+            let gap = rest.len() - rest.trim_start_matches([' ', ':', '=', '#', '[', '(']).len();
+            gap <= 4 && rest[gap..].starts_with(|c: char| c.is_ascii_digit())
         })
+    })
+}
+
+/// True for a shell's prompt with a command behind it: `$ solver`, `ann@host:~$ solver`, `[ann@host work]# solver`.
+fn is_prompt(line: &str) -> bool {
+    let typed = line.strip_prefix("$ ").or_else(|| {
+        let (prompt, rest) = line.split_once("$ ").or_else(|| line.split_once("# "))?;
+        let named = prompt.contains('@') && (!prompt.contains(' ') || prompt.starts_with(['[', '(']));
+        named.then_some(rest)
+    });
+    typed.is_some_and(|typed| typed.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '.' | '/')))
 }
 
 /// Reads on behind the line at `position`.
@@ -135,6 +149,10 @@ pub fn after(document: &Document, position: usize) -> After {
     let (mut ended, mut last_goes_on, mut raised) = (false, false, false);
     for (i, line) in lines.iter().filter(|line| !line.text.trim().is_empty()).enumerate() {
         let head: String = line.text.chars().take(400).collect();
+        // What a shell is told next is another program's matter.
+        if is_prompt(&head) {
+            break;
+        }
         let lower = head.to_lowercase();
         if clean_exit(&lower) {
             return After::WentOn;

@@ -486,7 +486,8 @@ fn places(line: &str, next: &str, at: Span, cut: bool, base: Base) -> Vec<Place>
                     && (cut
                         || next.starts_with(|c: char| c.is_ascii_digit())
                             && (!begins_with_stamp(next) || closes(next)));
-                let whole = numeral.whole().filter(|whole| *whole >= LEAST_BARE && !continues && numeral.decimals == 0);
+                let sized = |whole: &u64| *whole >= LEAST_BARE && *whole != u64::from(u32::MAX) && *whole != u64::MAX;
+                let whole = numeral.whole().filter(|whole| sized(whole) && !continues && numeral.decimals == 0);
                 whole.map(|bytes| units::Size { bytes, half_width: 0 })
             }
         };
@@ -1664,6 +1665,7 @@ mod tests {
             "status: 2 MIOpen Error: out of memory",
             "resident set size > client RAM limit: 14336.12MB > 137",
             "--limitSortRAM 8589934592",
+            "allocate failed: 4294967295",
             "0:03:52.411   6 GiB / 8 GiB   ERROR   General  out of memory",
         ] {
             assert_eq!(read(line), vec![], "{line}");

@@ -143,6 +143,20 @@ fn on_lines_of_their_own(document: &Document, position: usize, event: &mut Event
     let get = |fact| told.iter().find(|one| one.fact == fact).and_then(|one| one.figure);
     let total = get(Fact::Capacity).or(event.facts.get(Fact::Capacity));
     let fits = |part: &Figure| total.is_none_or(|total| part.interval().low <= total.interval().high);
+    // `available` of as much as the device has: all of it, where that would have been room enough.
+    if let (Some(free), Some(total)) = (event.facts.get(Fact::Free), total)
+        && free.bytes == total.bytes
+        && leaves_room(event, &free)
+    {
+        event.facts.sizes.remove(&Fact::Free);
+    }
+    // A plan is what failed where it is above what there is.
+    let there =
+        [Fact::Free, Fact::Limit, Fact::Capacity].into_iter().filter_map(|fact| get(fact).or(event.facts.get(fact)));
+    let least = there.map(|figure| figure.interval().high).min();
+    if let Some(needed) = get(Fact::Needed).filter(|needed| least.is_some_and(|least| needed.interval().low > least)) {
+        event.facts.note(Fact::Needed, needed);
+    }
     for fact in [Fact::Capacity, Fact::Limit, Fact::Used, Fact::Allocated, Fact::Peak, Fact::Free] {
         let Some(figure) = get(fact).filter(fits) else { continue };
         if fact != Fact::Free || !leaves_room(event, &figure) {
@@ -212,16 +226,11 @@ const FREE: &[&str] = &["free", "available", "avail", "unused", "remaining", "le
 const USED: &[&str] = &["used", "usage", "use", "occupied", "consumed", "footprint", "rss", "resident"];
 const PEAK: &[&str] = &["peak", "maximum", "max", "highest"];
 const WHOLE: &[&str] = &["total", "capacity", "size", "installed", "global", "physical"];
+const NEED: &[&str] = &["required", "require", "requires", "need", "needs", "needed"];
 const LIMIT: &[&str] = &["limit", "budget", "quota", "ceiling"];
 const MEMORY: &[&str] = &["memory", "mem", "vram", "ram", "hbm", "footprint", "rss"];
 /// With one of these a label is of something else: a part, a plan, another store.
 const OTHERS: &[&str] = &[
-    "required",
-    "require",
-    "requires",
-    "need",
-    "needs",
-    "needed",
     "requested",
     "request",
     "estimated",
@@ -329,7 +338,9 @@ fn words_of(label: &str) -> Vec<String> {
 fn role(label: &str) -> Option<(Fact, Whose)> {
     let words = words_of(label);
     let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
-    if !has(MEMORY) || has(OTHERS) {
+    // `memory required per process`; what there is of a thing each is another quantity.
+    let other = |word: &String| OTHERS.contains(&word.as_str()) && !(word == "per" && has(NEED));
+    if !has(MEMORY) || words.iter().any(other) {
         return None;
     }
     let whose = match (has(DEVICE), has(HOST)) {
@@ -338,6 +349,9 @@ fn role(label: &str) -> Option<(Fact, Whose)> {
         (false, false) => Whose::Unsaid,
     };
     let (free, used, allocated, peak) = (has(FREE), has(USED), has(&["allocated"]), has(PEAK));
+    if has(NEED) {
+        return (!free && !used && !allocated && !peak).then_some((Fact::Needed, whose));
+    }
     let fact = match (free, used, allocated) {
         // `Total available memory` is all that may be had as often as what is left of it.
         (true, false, false) if has(&["total"]) && !has(&["free"]) || peak => return None,
@@ -378,13 +392,13 @@ mod tests {
             ("2026-03-02 10:11:12 [info] VRAM: 8192 MiB", (Capacity, Device, 8192)),
             ("Maximum memory usage: 900 MiB", (Peak, Unsaid, 900)),
             ("memory limit = 700 MiB", (Limit, Unsaid, 700)),
+            ("Memory required per process   :  700 MiB", (Fact::Needed, Host, 700)),
         ] {
             assert_eq!(told(line), Some(said), "{line}");
         }
         for line in [
             "Shared Memory:  48.0 KiB",
             "Total available memory: 16 GiB",
-            "memory required: 16 GiB",
             "L2 cache memory: 4 MiB",
             "GPU memory: 12 GiB of 24 GiB",
             "20260302 10:11:12 memory ok",

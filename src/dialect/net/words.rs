@@ -457,6 +457,26 @@ pub const TRIGGERS: &[&str] = &[
     "memória insuficiente",
     "Memória insuficiente",
     "sem memória",
+    "agotada",
+    "esaurita",
+    "esgotada",
+    "ar memoria",
+    "alocar memória",
+    "allocare memoria",
+    "erschöpft",
+    "verbraucht",
+    "исчерпана",
+    "wyczerpana",
+    "przydzielić pamięci",
+    "onvoldoende geheugen",
+    "内存已耗尽",
+    "内存用尽",
+    "メモリを使い果た",
+    "メモリを確保",
+    "메모리가 바닥",
+    "Kann nicht",
+    "kann nicht",
+    "onnte nicht",
     "едостаточно памяти",
     "ехватка памяти",
     "е хватает памяти",
@@ -636,6 +656,27 @@ const SENTENCES: &[(&str, Option<Resource>)] = {
         ("sin memoria", None),
         ("memória insuficiente", None),
         ("sem memória", None),
+        // The C library's and GNU's two sentences, as they are translated.
+        ("mémoire épuisée", Some(Host)),
+        ("speicher erschöpft", Some(Host)),
+        ("speicher ist erschöpft", Some(Host)),
+        ("speicher verbraucht", Some(Host)),
+        ("memoria agotada", Some(Host)),
+        ("memoria esaurita", Some(Host)),
+        ("memória esgotada", Some(Host)),
+        ("память исчерпана", Some(Host)),
+        ("pamięć wyczerpana", Some(Host)),
+        ("onvoldoende geheugen", Some(Host)),
+        ("内存已耗尽", Some(Host)),
+        ("内存用尽", Some(Host)),
+        ("メモリを使い果た", Some(Host)),
+        ("メモリを確保できません", Some(Host)),
+        ("메모리가 바닥", Some(Host)),
+        ("asignar memoria", Some(Host)),
+        ("reservar memoria", Some(Host)),
+        ("alocar memória", Some(Host)),
+        ("allocare memoria", Some(Host)),
+        ("przydzielić pamięci", Some(Host)),
         ("mémoire insuffisante", None),
         ("mémoire saturée", None),
         ("manque de mémoire", None),
@@ -863,6 +904,9 @@ const MATTER: &[&str] = &[
     " mb",
     "0gb",
     "0mb",
+    " mem ",
+    " mem.",
+    " mem,",
 ];
 
 /// The words by which a line speaks of memory that ran out, if it does.
@@ -896,15 +940,41 @@ pub fn spoken(line: &str, lower: &str) -> Option<Spoken> {
     let find =
         |words: &[&str]| words.iter().filter_map(|words| lower.find(words).map(|at| (at, at + words.len()))).min();
     // `insufficient permissions to lock memory`: of something else.
-    const OTHERS: &[&str] =
-        &["permission", "privilege", "right", "argument", "data", "sample", "credential", "fund", "credit", "balance"];
+    const OTHERS: &[&str] = &[
+        "permission",
+        "privilege",
+        "right",
+        "argument",
+        "data",
+        "sample",
+        "credential",
+        "fund",
+        "credit",
+        "balance",
+        // `no memory errors`
+        "error",
+        "leak",
+        "issue",
+        "problem",
+    ];
     let other = |end: usize| {
         let behind = lower.get(end..).unwrap_or_default().trim_start();
         let word = behind.split(|c: char| !c.is_alphabetic()).next().unwrap_or_default();
         OTHERS.contains(&word.trim_end_matches('s'))
     };
+    // `kann nicht 12 Byte … reservieren`
+    if let Some((at, end)) = find(&["kann nicht", "konnte nicht", "können nicht", "konnten nicht"])
+        && let Some(rest) = lower.get(end..)
+        && ["reserviert", "reservieren", "alloz", "zuweisen", "zugewiesen", "anfordern", "angefordert"]
+            .iter()
+            .any(|act| rest.contains(act))
+        && (rest.contains("speicher") || rest.contains(" byte") || super::roles::has_size(rest))
+    {
+        return Some(Spoken { at, end, named: false, resource: None });
+    }
     if let Some((at, end)) = find(REFUSALS)
-        && matter()
+        // `does not fit on the devices (avail: 6500MB)`
+        && (matter() || ["gpu", "cuda", "device"].iter().any(|of| lower.contains(of)) && super::roles::has_size(line))
         && !other(end)
         && lower.get(end..).is_some_and(|rest| {
             // `the budget is exhausted, heap at 12 %`: what is exhausted stands before it, or in its own clause.
