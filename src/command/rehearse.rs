@@ -529,7 +529,9 @@ impl<'a> Stage<'a> {
             return Ok(None);
         }
         let Some((order, raw)) = raws.first() else { return Ok(None) };
-        if !self.reads_unknown(raw) || run.oom().is_some() || !run.is_whole() {
+        // What a described model reads are masks of its own making, which other values would contradict.
+        let described = self.options.model.is_some();
+        if described || !self.reads_unknown(raw) || run.oom().is_some() || !run.is_whole() {
             return Ok(None);
         }
         if let Warmth::Untried = self.warm {
