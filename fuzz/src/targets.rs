@@ -185,9 +185,75 @@ fn headroom(program: &dyn Program, line: &[&str], data: &[u8]) {
 
 /// Budgets, and every form that continuous integration takes.
 pub fn budget(program: &dyn Program, data: &[u8]) {
-    for format in ["terminal", "markdown", "github", "junit", "sarif", "json"] {
-        program.run(&["headroom", "--check", "--budget", "INPUT", "-f", format], data);
+    let checked = |format| program.run(&["headroom", "--check", "--budget", "INPUT", "-f", format], data);
+    for format in ["terminal", "markdown"] {
+        checked(format);
     }
+    for (format, holds) in FORMS {
+        if let Some(text) = checked(format).filter(|text| !text.is_empty()) {
+            let obeyed = text.chars().find(|c| !matches!(c, '\n' | '\t') && is_obeyed(*c));
+            assert_eq!(obeyed, None, "{format}: {text}");
+            holds(&text);
+        }
+    }
+}
+
+/// What build servers read, and what has to hold of it.
+const FORMS: [(&str, fn(&str)); 4] = [("github", annotations), ("junit", xml), ("sarif", sarif), ("json", json)];
+
+/// Nothing but annotations, one a line.
+fn annotations(text: &str) {
+    let begins = |line: &str| ["::notice ", "::warning ", "::error "].iter().any(|level| line.starts_with(level));
+    assert!(text.lines().all(begins), "{text}");
+}
+
+/// XML whose tags are closed in their order, and in which every other character may stand.
+fn xml(text: &str) {
+    let plain = |part: &str| {
+        let allowed = |c: char| matches!(c, '\t' | '\n' | ' '..='\u{fffd}' | '\u{10000}'..);
+        let entity = |rest: &str| {
+            ["amp;", "lt;", "gt;", "quot;", "#9;", "#10;", "#13;"].iter().any(|name| rest.starts_with(name))
+        };
+        assert!(part.chars().all(allowed) && part.split('&').skip(1).all(entity), "{part:?} of {text}");
+    };
+    let mut open = Vec::new();
+    let mut rest = text.strip_prefix("<?xml version=\"1.0\" encoding=\"UTF-8\"?>").expect("a declaration");
+    while let Some((before, behind)) = rest.split_once('<') {
+        plain(before);
+        let (tag, after) = behind.split_once('>').expect("a tag that ends");
+        rest = after;
+        if let Some(name) = tag.strip_prefix('/') {
+            assert_eq!(open.pop(), Some(name), "{text}");
+            continue;
+        }
+        let (name, attributes) = tag.split_once(' ').unwrap_or((tag, ""));
+        assert!(name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-'), "{name:?} of {text}");
+        assert_eq!(attributes.matches('"').count() % 2, 0, "{attributes:?} of {text}");
+        plain(attributes);
+        open.push(name);
+    }
+    plain(rest);
+    assert!(open.is_empty(), "{open:?} of {text}");
+}
+
+/// What code scanning takes in: SARIF 2.1.0 asks for these members.
+fn sarif(text: &str) {
+    let value: Value = serde_json::from_str(text).expect("JSON");
+    assert_eq!(value["version"], "2.1.0", "{text}");
+    for run in value["runs"].as_array().expect("runs") {
+        let rules = run["tool"]["driver"]["rules"].as_array().map_or(0, Vec::len) as u64;
+        for result in run["results"].as_array().expect("results") {
+            assert!(result["message"]["text"].is_string(), "{result}");
+            assert!(result["ruleIndex"].as_u64().is_some_and(|index| index < rules), "{result}");
+            let level = result["level"].as_str();
+            assert!(level.is_some_and(|level| ["none", "warning", "error"].contains(&level)), "{result}");
+        }
+    }
+}
+
+fn json(text: &str) {
+    let value: Result<Value, _> = serde_json::from_str(text);
+    assert!(value.is_ok(), "{text}");
 }
 
 /// Saved outputs of the drivers' tools.

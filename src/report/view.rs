@@ -2,7 +2,7 @@
 //! `docs` is generated: the comments on its fields are the schema's descriptions.
 
 use crate::reading::Reading;
-use crate::text::{Lang, Text};
+use crate::text::{Lang, Text, is_obeyed};
 use crate::units::Interval;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize, Serializer};
@@ -11,12 +11,29 @@ use std::borrow::Cow;
 /// A document as it is printed.
 pub fn to_json(document: &impl Serialize) -> String {
     // Only a map whose keys are no text cannot be written, and no document has one.
-    serde_json::to_string_pretty(document).unwrap_or_default() + "\n"
+    quiet(serde_json::to_string_pretty(document).unwrap_or_default()) + "\n"
 }
 
 /// A document on one line, of several that follow each other.
 pub fn to_json_line(document: &impl Serialize) -> String {
-    serde_json::to_string(document).unwrap_or_default() + "\n"
+    quiet(serde_json::to_string(document).unwrap_or_default()) + "\n"
+}
+
+/// The same document with what a terminal would obey written as its number, where serde_json writes it as it is: in a
+/// string alone, but for the line ends between members.
+fn quiet(json: String) -> String {
+    let obeyed = |c: char| c != '\n' && is_obeyed(c);
+    if !json.contains(obeyed) {
+        return json;
+    }
+    let mut out = String::with_capacity(json.len() + 64);
+    for c in json.chars() {
+        match c {
+            c if obeyed(c) => out.push_str(&format!("\\u{:04x}", u32::from(c))),
+            c => out.push(c),
+        }
+    }
+    out
 }
 
 /// What wrote the document.

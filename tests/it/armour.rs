@@ -67,6 +67,39 @@ fn every_target_holds_on_its_seeds() {
     }
 }
 
+/// A name in the file of budgets reached terminals as it was: overrides of the direction in every form, controls in
+/// annotations.
+#[test]
+fn what_build_servers_read_is_valid_whatever_a_job_is_called() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("peaks.csv"), "batch,peak_bytes\n4,2000000000\n8,3000000000\n").unwrap();
+    let controls: String = (1..0xa0).filter_map(char::from_u32).collect();
+    let names = [
+        controls.as_str(),
+        "]]> <![CDATA[ --> <!-- <b a=\"'\"> &amp; &#0; & \u{fffe}\u{ffff}",
+        "\n::error::x\n::set-env name=x::y%0A::z, a:b",
+        "\u{202e}\u{2066}\u{200b}\u{feff}\u{61c}",
+        "\u{1b}]52;c;YQ==\u{7}\u{9b}31m",
+        "\u{1f600} 显存 \u{10ffff}",
+    ];
+    let escaped = |name: &str| name.chars().map(|c| format!("\\U{:08X}", u32::from(c))).collect::<String>();
+    let budgets: String = names
+        .iter()
+        .flat_map(|name| [(name, 8), (name, 4096)])
+        .map(|(name, batch)| {
+            format!(
+                "[[budget]]\nname = \"{} {batch}\"\ngpu = \"T4\"\nbatch = {batch}\nmeasurements = [\"peaks.csv\"]\n",
+                escaped(name)
+            )
+        })
+        .collect();
+    let child = Child(folder.path().join("oomdoc.toml"));
+    let printed = child.run(&["headroom", "--check", "--budget", "INPUT", "--json"], budgets.as_bytes()).unwrap();
+    let told: Value = serde_json::from_str(&printed).unwrap();
+    assert!(told.to_string().contains("\u{202e}"), "JSON says the name as it is: {told}");
+    targets::budget(&child, budgets.as_bytes());
+}
+
 fn setup() -> Setup {
     Setup {
         device: SimulatedDevice::new(1 << 50, 0),

@@ -47,7 +47,7 @@ pub fn run(options: &HeadroomOptions) -> anyhow::Result<u8> {
 /// The formats that build servers read.
 fn gate(checks: &Checks, format: HeadroomFormat, lang: Lang) -> String {
     match format {
-        HeadroomFormat::Sarif => format!("{:#}\n", sarif::render(checks, lang)),
+        HeadroomFormat::Sarif => to_json(&sarif::render(checks, lang)),
         HeadroomFormat::Github => super::github_step(checks, lang),
         _ => junit::render(checks, lang),
     }

@@ -39,7 +39,7 @@ fn annotation(out: &mut String, suite: &str, check: &Check, lang: Lang) {
 }
 
 fn data(text: &str) -> String {
-    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+    inert(text).replace('%', "%25").replace('\n', "%0A")
 }
 
 fn property(text: &str) -> String {

@@ -4,7 +4,7 @@
 
 use super::{Check, Checks};
 use crate::domain::Verdict;
-use crate::text::Lang;
+use crate::text::{Lang, is_obeyed};
 use std::fmt::Write;
 
 /// One test suite with a test case for each check.
@@ -75,7 +75,9 @@ fn content(text: &str) -> String {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
-            c if allowed(c) => out.push(c),
+            '\n' | '\t' => out.push(c),
+            '\r' => out.push_str("&#13;"),
+            c if allowed(c) && !is_obeyed(c) => out.push(c),
             _ => out.push('\u{fffd}'),
         }
     }
@@ -84,7 +86,7 @@ fn content(text: &str) -> String {
 
 /// In attributes line ends would be read as spaces.
 fn attribute(text: &str) -> String {
-    content(text).replace('"', "&quot;").replace('\n', "&#10;").replace('\r', "&#13;").replace('\t', "&#9;")
+    content(text).replace('"', "&quot;").replace('\n', "&#10;").replace('\t', "&#9;")
 }
 
 #[cfg(test)]
