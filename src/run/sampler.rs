@@ -36,6 +36,9 @@ const INSIDE: Duration = Duration::from_secs(30);
 /// A warning is given again after the share has fallen by so much.
 const FALLEN: f64 = 0.05;
 
+/// A kill is counted when it is sent; until its victim is gone, with all its memory, that may take so long.
+const DYING: Duration = Duration::from_secs(2);
+
 /// Lines of the output looked at for their steps, at each look.
 const LINES: usize = 64;
 
@@ -149,8 +152,8 @@ struct Looking {
     group: Option<(Group, u8)>,
     /// Groups with their kills at the start, and those of the machine.
     kills: (Vec<(Group, u8, u64)>, Option<u64>),
-    /// Kills of the innermost group whose victim is known, or was none of the job.
-    accounted: u64,
+    /// Those of the innermost group.
+    accounts: Accounts,
     devices: Arc<Mutex<Devices>>,
     /// True where the driver's process numbers are those of `/proc`.
     numbered_alike: bool,
@@ -186,7 +189,7 @@ impl Looking {
             orders,
             group,
             kills,
-            accounted: 0,
+            accounts: Accounts::default(),
             devices: Arc::default(),
             numbered_alike: numbers_are_the_hosts(&root),
             watching: Arc::new(AtomicBool::new(true)),
@@ -299,9 +302,9 @@ impl Looking {
     fn victims(&mut self, whole: bool) -> Vec<Victim> {
         let lost = self.tree.has_lost();
         let Some(kills) = (lost || whole).then(|| self.group_kills()).flatten() else { return Vec::new() };
-        let victims = if lost { self.tree.victims(kills.saturating_sub(self.accounted)) } else { Vec::new() };
-        // Of a kill by which the job has lost nothing, the victim was another's.
-        self.accounted = if lost { self.accounted.saturating_add(victims.len() as u64) } else { kills };
+        let open = self.accounts.open(kills, lost, Instant::now());
+        let victims = if open > 0 { self.tree.victims(open) } else { Vec::new() };
+        self.accounts.settled = self.accounts.settled.saturating_add(victims.len() as u64);
         victims
     }
 
@@ -418,6 +421,27 @@ impl Looking {
     }
 }
 
+/// Which kills for want of memory have a victim of the job, or are known to have none.
+#[derive(Default)]
+struct Accounts {
+    settled: u64,
+    /// Since when one is counted by which the job has lost nothing yet.
+    open_since: Option<Instant>,
+}
+
+impl Accounts {
+    /// Kills whose victims are among what the job has lost, if anything.
+    fn open(&mut self, kills: u64, lost: bool, now: Instant) -> u64 {
+        let open = kills.saturating_sub(self.settled);
+        self.open_since = if open > 0 && !lost { self.open_since.or(Some(now)) } else { None };
+        if self.open_since.is_some_and(|since| now.duration_since(since) >= DYING) {
+            // The victim was another's.
+            (self.settled, self.open_since) = (kills, None);
+        }
+        if lost { open } else { 0 }
+    }
+}
+
 /// `shard 44/200`: what a program counts that names no step. A count to less than ten may be a part of anything.
 fn counter(line: &str) -> Option<(f64, f64)> {
     line.split([' ', '\t', '(', '[', ')', ']', ',', ';', ':', '|', '=']).find_map(|word| {
@@ -487,7 +511,24 @@ fn processor_time() -> Duration {
 
 #[cfg(test)]
 mod tests {
-    use super::counter;
+    use super::{Accounts, counter};
+    use std::time::{Duration, Instant};
+
+    /// A large victim takes its time to end: the kill that was counted before was taken for another's.
+    #[test]
+    fn a_kill_waits_for_its_victim_and_not_for_ever() {
+        let now = Instant::now();
+        let after = |seconds: f64| now + Duration::from_secs_f64(seconds);
+        let mut accounts = Accounts::default();
+        assert_eq!(accounts.open(0, false, now), 0);
+        assert_eq!(accounts.open(1, false, after(1.0)), 0);
+        assert_eq!(accounts.open(1, true, after(1.2)), 1, "gone at last");
+        accounts.settled = 1;
+        assert_eq!(accounts.open(2, false, after(2.0)), 0);
+        assert_eq!(accounts.open(2, false, after(5.0)), 0);
+        assert_eq!(accounts.open(2, true, after(6.0)), 0, "what ends much later was not shot then");
+        assert_eq!(accounts.open(3, true, after(7.0)), 1);
+    }
 
     #[test]
     fn a_count_is_told_from_paths_and_dates() {

@@ -762,8 +762,8 @@ fn rise(timeline: &Timeline, curve: &Curve, course: Course, whose: Whose, who: &
     let rose = matches!(course, Course::Rose { .. });
     if let Some((done, all)) = timeline.count.filter(|(done, _)| rose && !on_device && alone && *done >= STEPS) {
         count = text!(
-            en: ", a worker, while the output counted to {done:.0} of {all:.0} and the others of its kind did not grow",
-            zh: "，它是一个 worker，期间输出计到 {all:.0} 中的 {done:.0}，而同类进程没有增长"
+            en: ", a worker, while the output counted to {done:.0} of {all:.0} and the others of its kind hardly grew",
+            zh: "，它是一个 worker，期间输出计到 {all:.0} 中的 {done:.0}，而同类进程几乎没有增长"
         );
     }
     let level = match course {
@@ -1156,14 +1156,14 @@ mod tests {
         let alone = of(0);
         let told = (HOST.read)(&alone).unwrap();
         assert_eq!(told.level, "worker-rose-over-count");
-        assert!(told.text.en.contains("counted to 39 of 64 and the others of its kind did not grow"), "{told:?}");
+        assert!(told.text.en.contains("counted to 39 of 64 and the others of its kind hardly grew"), "{told:?}");
         assert_eq!(rank(&alone)[0].cause.id, CauseId::LeakGrowth);
         assert_eq!(level(&HOST, &of(12)), Some("rose"), "several take what they are given");
     }
 
     #[test]
     fn what_rises_with_the_steps_to_the_limit_on_addresses_and_fails_later_is_growth() {
-        // Steps from the start; 50 MiB each until `most` after so many, and then none until the end.
+        // Steps from the start; 50 MiB each for so many of them, and then none until the end.
         let of = |limit: u64, stopped: u64| {
             let mut incident = watched(40, move |i, sample| {
                 let held = 100 + 50 * i.min(stopped);
