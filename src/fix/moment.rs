@@ -363,7 +363,7 @@ impl<'a> Case<'a> {
     /// True inside a call that switches gradients off by itself: a library's, or one under `@torch.no_grad()`, which
     /// stands in a traceback as `decorate_context` (`torch/utils/_contextlib.py`, `torch/autograd/grad_mode.py` before
     /// 2.0); or the validation and prediction of a trainer whose own loop does (Ultralytics' `smart_inference_mode`,
-    /// MMEngine's `@torch.no_grad()`, `torch.no_grad()` in `prediction_step` of the HF Trainer and what is built on it).
+    /// MMEngine's `@torch.no_grad()`, `torch.no_grad()` in `prediction_step` of the HF Trainer and its kin).
     pub fn decorated(&self) -> bool {
         use Trainer::{HfTrainer, LlamaFactory, MmEngine, Swift, Trl, Ultralytics};
         let own_loop = [HfTrainer, Trl, LlamaFactory, Swift, Ultralytics, MmEngine];
