@@ -198,8 +198,11 @@ pub fn budget(program: &dyn Program, data: &[u8]) {
     }
 }
 
+/// Holds a text of a form against what must be of it.
+type Holds = fn(&str);
+
 /// What build servers read, and what has to hold of it.
-const FORMS: [(&str, fn(&str)); 4] = [("github", annotations), ("junit", xml), ("sarif", sarif), ("json", json)];
+const FORMS: [(&str, Holds); 4] = [("github", annotations), ("junit", xml), ("sarif", sarif), ("json", json)];
 
 /// Nothing but annotations, one a line.
 fn annotations(text: &str) {

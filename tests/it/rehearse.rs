@@ -742,6 +742,17 @@ tell steps ", \"settings\": {\"model\": {\"class\": \"LlamaForCausalLM\", \"para
 }
 
 #[test]
+fn a_described_model_reads_masks_of_its_own_making_which_no_other_values_contradict() {
+    let larger = "[ \"$set_values\" = large ] && allocated=$((9000 * mib)) reserved=$((9000 * mib))\n";
+    let script = format!("allocated=$((2000 * mib)) reserved=$allocated\n{READ_ONE}{larger}tell steps ''\n");
+    let (_folder, words) = pretended_python(&script);
+    let (code, out, _) = outcome(oomdoc().args(&words));
+    let report: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((code, report["verdict"].as_str()), (0, Some("fits")), "{report}");
+    assert_eq!(play(&script).json().0, 3, "of a program's own reads the same is not known");
+}
+
+#[test]
 fn what_a_described_model_lacks_is_bad_usage_with_words() {
     let script = r#"
 echo 'a warning of some library' >&2
