@@ -257,7 +257,9 @@ fn no_statement_is_cut_on_any_terminal() {
             more.extend(height.iter().flat_map(|height| ["--height", height]));
             let out = shown(&log, &more);
             let told = joined(&shown(&log, &["--json", "--lang", lang]));
-            let printed = joined(&String::from_utf8_lossy(&std::fs::read(&log).unwrap()));
+            // A message goes on over lines that a note marks, each, as its own.
+            let text = String::from_utf8_lossy(&std::fs::read(&log).unwrap()).into_owned();
+            let printed: String = text.lines().map(|line| joined(line.trim_start_matches("# "))).collect();
             // The place in the program is put together from the log's words.
             let place = |line: &str| line.starts_with("at ") || line.starts_with("位于 ");
             let ends = out.lines().map(str::trim_end).filter(|line| line.ends_with('…') && !place(line));
