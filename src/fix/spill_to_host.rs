@@ -35,10 +35,8 @@ pub const FIX: Fix = Fix {
 };
 
 fn advise(case: &Case) -> Advice {
-    // JIT-Unspill, which must not be had together with cuDF's own (dask-cuda, `LocalCUDACluster`).
-    let spills = case.context.frames.iter().any(|frame| frame.file.contains("dask_cuda/proxify"));
     Draft::new(case, &FIX)
-        .when("spills-already", spills)
+        .when("spills-already", case.clue(Clue::JitUnspill))
         .frees_unknown(text!(
             en: "what is not in use at the moment moves to RAM; the log does not say how much",
             zh: "暂不使用的数据移到内存；日志未给出数量"

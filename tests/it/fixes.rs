@@ -516,3 +516,34 @@ fn no_fix_is_advised_where_it_cannot_work() {
     });
     assert!(wrong.is_empty(), "{} offers: {:#?}", wrong.len(), wrong.iter().take(60).collect::<Vec<_>>());
 }
+
+/// The lines of a fix that is offered for a text; none where it is not.
+fn lines_of(text: &str, id: &str) -> Vec<String> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("log");
+    std::fs::write(&path, text).unwrap();
+    let plan = plan_of(&path).unwrap();
+    let ranked = plan.offers.into_iter().find(|ranked| ranked.fix.id == id);
+    ranked.into_iter().flat_map(|ranked| ranked.offer.knobs).map(|knob| knob.line.en).collect()
+}
+
+#[test]
+fn spilling_that_is_in_force_is_not_switched_on_in_another_way() {
+    let failed = "distributed.worker - WARNING - Compute Failed\n\
+        Exception: \"MemoryError('std::bad_alloc: out_of_memory: CUDA error at: /opt/conda/include/rmm/mr/device/\
+        cuda_memory_resource.hpp:60: cudaErrorMemoryAllocation out of memory')\"\n";
+    let plain = lines_of(&format!("cluster = LocalCUDACluster()\n{failed}"), "spill-to-host").join("\n");
+    assert!(plain.contains("enable_cudf_spill=True"), "{plain}");
+    for shown in [
+        "$ dask cuda worker tcp://10.0.0.4:8786 --enable-jit-unspill --device-memory-limit 0.8\n",
+        "cluster = LocalCUDACluster(jit_unspill=True)\n",
+    ] {
+        let lines = lines_of(&format!("{shown}{failed}"), "spill-to-host").join("\n");
+        assert!(lines.contains("device_memory_limit"), "{lines}");
+        assert!(!lines.contains("enable_cudf_spill"), "{lines}");
+    }
+    let frame =
+        "  File \"/opt/conda/lib/python3.10/site-packages/dask_cuda/proxify_host_file.py\", line 640, in __getitem__\n";
+    let lines = lines_of(&format!("{failed}{frame}"), "spill-to-host").join("\n");
+    assert!(!lines.contains("enable_cudf_spill"), "{lines}");
+}

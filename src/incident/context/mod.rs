@@ -196,6 +196,8 @@ closed_set! {
         VariableShapes = "variable-shapes",
         /// The program is a server or notebook that holds earlier results.
         LongLived = "long-lived",
+        /// JIT-Unspill of dask-cuda is at work, which must not be had together with cuDF's own spilling.
+        JitUnspill = "jit-unspill",
     }
 }
 

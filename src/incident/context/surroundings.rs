@@ -320,6 +320,10 @@ pub(super) fn clues(text: &str, found: &mut Vec<Clue>) {
     );
     add(Clue::LongLived, says(&["ipykernel", "<ipython-input", "cell in[", "uvicorn", "gradio", "jupyter"]));
     add(
+        Clue::JitUnspill,
+        says(&["dask_cuda/proxify", "jit_unspill=true", "--enable-jit-unspill"]) && !says(&["disable-jit-unspill"]),
+    );
+    add(
         Clue::SmallerBatchTried,
         says(&["smaller batch", "batch size 1", "batch_size=1", "batch size to 1", "batch size of 1"])
             && says(&["still", "same error", "also fail", "even with", "tried"]),

@@ -291,6 +291,8 @@ const KEYWORDS: &[(&str, u8)] = &[
     ("xla_bridge", CLUE),
     ("compat.v1", CLUE),
     ("tf.placeholder", CLUE),
+    ("dask_cuda", CLUE),
+    ("unspill", CLUE),
     ("group_by_length", CLUE),
     ("dynamic_padding", CLUE),
     ("variable length", CLUE),
