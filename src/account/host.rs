@@ -37,10 +37,7 @@ fn bound(event: &Event) -> Option<Interval> {
     let printed = match event.resource {
         Resource::Cgroup => facts.get(Fact::Limit).or(facts.get(Fact::Capacity)),
         // The threshold below which a node evicts is a part of its memory.
-        Resource::Host => {
-            let evicts = facts.number(Number::MemoryRequest).is_some();
-            facts.get(Fact::Capacity).or(facts.get(Fact::Limit).filter(|_| !evicts))
-        }
+        Resource::Host => facts.get(Fact::Capacity).or(facts.get(Fact::Limit).filter(|_| !event.evicted())),
         _ => None,
     };
     let bound = printed.map(|figure| figure.interval()).or_else(|| number(event, Number::Ram))?;

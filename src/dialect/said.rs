@@ -1,6 +1,7 @@
 //! What a message says in words beside its figures and signs. Causes and fixes judge by these: they read no text.
 
-use super::Event;
+use super::{Event, Resource};
+use crate::domain::Number;
 
 /// Types of twice the width that an array often needs, as messages name them.
 const WIDE: [&str; 4] = ["float64", "complex128", "int64", "data type object"];
@@ -8,6 +9,11 @@ const WIDE: [&str; 4] = ["float64", "complex128", "int64", "data type object"];
 impl Event {
     fn says(&self, words: &str) -> bool {
         self.message.contains(words)
+    }
+
+    /// True where a node that ran short evicted a pod: the limit it prints is its own threshold, not the pod's.
+    pub(crate) fn evicted(&self) -> bool {
+        self.resource == Resource::Host && self.facts.number(Number::MemoryRequest).is_some()
     }
 
     /// True where XLA was to keep an array as a constant of the program.

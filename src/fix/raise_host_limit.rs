@@ -73,7 +73,7 @@ pub const FIX: Fix = Fix {
 fn advise(case: &Case) -> Advice {
     let facts = &case.incident.event.facts;
     // A node that runs short evicts pods whatever their limits: what is printed is the node's own threshold.
-    let evicted = case.resource() == Resource::Host && facts.number(Number::MemoryRequest).is_some();
+    let evicted = case.incident.event.evicted();
     let printed = facts.get(Fact::Limit).filter(|_| !evicted);
     let limit = printed.or(case.context.memory_limit.get().copied()).map(|figure| figure.bytes);
     let by_settings = case.ledger.loader.filter(|account| !account.fits()).map(|account| {

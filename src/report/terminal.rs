@@ -1492,7 +1492,7 @@ fn what_there_was(event: &Event) -> Option<Text> {
     let bound = match event.resource {
         Resource::Cgroup => limit.or(capacity).map(|all| text!(en: "{all} in all", zh: "共 {all}")),
         // A node's own threshold, below which it evicts.
-        Resource::Host if event.facts.number(Number::MemoryRequest).is_some() => {
+        Resource::Host if event.evicted() => {
             limit.map(|at| text!(en: "the node evicts below {at}", zh: "节点在空闲低于 {at} 时驱逐"))
         }
         _ if event.has(Sign::BufferSizeLimit) => {
