@@ -143,10 +143,9 @@ pub fn conclude(incident: &Incident, findings: &[Finding]) -> Conclusion {
     let second = findings.get(1).map_or(0.0, |second| second.confidence);
     // What only how often it stands behind such messages speaks for is a guess, however good: a bare message, a full
     // process of which nothing says what fills it.
-    let guessed = first
-        .evidence
-        .iter()
-        .all(|evidence| evidence.weight <= 0.0 || is_of_the_message(evidence.id) || is_of_others(evidence.id, first));
+    let guessed = first.evidence.iter().all(|evidence| {
+        evidence.weight <= 0.0 || is_of_the_message(evidence.id) || is_of_others(first.cause.id, evidence.id)
+    });
     if guessed && incident.event.has(Sign::KilledWithoutProof) {
         return Conclusion::Open;
     }
@@ -164,8 +163,8 @@ pub fn conclude(incident: &Incident, findings: &[Finding]) -> Conclusion {
 
 /// What a process holds outside its allocator tells whether that is the cause, and nothing of what the rest holds: a
 /// usual context stands beside every other cause.
-fn is_of_others(id: &str, first: &Finding) -> bool {
-    id == "outside-the-allocator" && first.cause.id != CauseId::NonFramework
+pub(super) fn is_of_others(cause: CauseId, mechanism: &str) -> bool {
+    mechanism == "outside-the-allocator" && cause != CauseId::NonFramework
 }
 
 /// Mechanisms that only tell what kind of message it is.

@@ -212,8 +212,7 @@ fn is_evidence_for(cause: CauseId, mechanism: &str) -> bool {
         "long-lived" => !matches!(cause, CauseId::LeakGrowth | CauseId::OtherProcess | CauseId::HostMemory),
         // One model that is too large fails in loading as two do.
         "phase" => cause == CauseId::DuplicateModel,
-        // Graphs and libraries outside of the allocator are a cause of their own, and their absence is none.
-        "outside-the-allocator" => cause != CauseId::NonFramework,
+        _ if conclusion::is_of_others(cause, mechanism) => true,
         // That something failed at start-up says of an engine which memory it was, not why.
         "warm-up" => cause == CauseId::Capacity,
         // The words for an error that may be something else's say nothing of who holds the memory.
