@@ -508,8 +508,9 @@ impl Look {
         if self.inside_engine && foreign && !event.has(Sign::Generic) {
             if event.facts.sizes.is_empty() {
                 net::read_figures(document, position, &mut event, field::text(document, position), Base::Binary);
+            } else {
+                net::read_state(document, position, &mut event);
             }
-            net::read_state(document, position, &mut event);
             if !event.facts.sizes.is_empty() {
                 event.signs.remove(&Sign::NoFigures);
             }

@@ -842,7 +842,8 @@ fn standing(
     }
 }
 
-/// The figures and the device of a message whose program another reader knows, by the words around them.
+/// The figures and the device of a message whose program another reader knows, by the words around them, with what
+/// [`read_state`] finds.
 pub(super) fn read_figures(document: &Document, position: usize, event: &mut Event, line: &str, base: Base) {
     let line = clipped(line);
     let lower = line.to_lowercase();
