@@ -1040,15 +1040,13 @@ fn by_words(line: &str, next: &str, places: &[Place], refused: Option<usize>) ->
         let mark = after.trim_start().chars().next().filter(|mark| matches!(mark, '/' | '>'));
         let pair = mark
             .filter(|mark| after.trim().len() == 1 || *mark == '/' && after.starts_with('/'))
-            .and_then(|mark| last_chars(before, 80).split_once(mark));
-        let pair = pair.and_then(|(first, second)| label_before(second).and(label_before(first)));
+            .and_then(|mark| last_chars(before, 80).split_once(mark))
+            .and_then(|(first, second)| label_before(first).zip(label_before(second)))
+            .map(|((first, ..), (second, ..))| (first, second));
         let second = pairs_second.take().filter(|_| matches!(before.trim(), "/" | ">")).map(|fact| (fact, true, 0));
-        let ahead = pair.map(|(fact, ..)| (fact, true, 0)).or(second).or_else(|| label_before(last_chars(before, 80)));
-        let labels = pair.zip(mark).and_then(|(_, mark)| last_chars(before, 80).split_once(mark));
-        pairs_second = labels.and_then(|(_, second)| {
-            let own = label_before(second).map(|(fact, ..)| fact);
-            own.filter(|own| pair.is_some_and(|(first, ..)| first != *own))
-        });
+        let ahead = pair.map(|(first, _)| (first, true, 0));
+        let ahead = ahead.or(second).or_else(|| label_before(last_chars(before, 80)));
+        pairs_second = pair.filter(|(first, second)| first != second).map(|(_, second)| second);
         // `allocation: 12 bytes` and `available, 64 requested` on the next line: its label.
         let wrapped = after.trim().is_empty() && i + 1 == places.len() && next.starts_with(|c: char| c.is_lowercase());
         let behind = label_after(first_chars(if wrapped { next } else { after }, 48));
