@@ -121,6 +121,19 @@ impl Trainer {
         matches!(self, Trainer::ComfyUi | Trainer::StableDiffusionWebUi)
     }
 
+    /// True where the loop of its own that evaluates switches gradients off: Ultralytics' `smart_inference_mode`,
+    /// MMEngine's `@torch.no_grad()`, `torch.no_grad()` in `prediction_step` of the HF Trainer and its kin.
+    pub const fn evaluates_without_gradients(self) -> bool {
+        use Trainer::{HfTrainer, LlamaFactory, MmEngine, Swift, Trl, Ultralytics};
+        matches!(self, HfTrainer | Trl | LlamaFactory | Swift | Ultralytics | MmEngine)
+    }
+
+    /// True where the batch of evaluation is set apart from that of training.
+    pub const fn has_a_batch_for_evaluation(self) -> bool {
+        use Trainer::{HfTrainer, Lightning, LlamaFactory, Swift, Trl};
+        matches!(self, HfTrainer | Trl | LlamaFactory | Swift | Lightning)
+    }
+
     /// True where a language model is at work.
     pub const fn trains_language_models(self) -> bool {
         self.row().language

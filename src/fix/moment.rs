@@ -362,21 +362,17 @@ impl<'a> Case<'a> {
 
     /// True inside a call that switches gradients off by itself: a library's, or one under `@torch.no_grad()`, which
     /// stands in a traceback as `decorate_context` (`torch/utils/_contextlib.py`, `torch/autograd/grad_mode.py` before
-    /// 2.0); or the validation and prediction of a trainer whose own loop does (Ultralytics' `smart_inference_mode`,
-    /// MMEngine's `@torch.no_grad()`, `torch.no_grad()` in `prediction_step` of the HF Trainer and its kin).
+    /// 2.0); or the validation and prediction of a trainer whose own loop does.
     pub fn decorated(&self) -> bool {
-        use Trainer::{HfTrainer, LlamaFactory, MmEngine, Swift, Trl, Ultralytics};
-        let own_loop = [HfTrainer, Trl, LlamaFactory, Swift, Ultralytics, MmEngine];
         let validates = matches!(self.phase(), Some(Phase::Validation | Phase::Inference));
-        if validates && self.trainer().is_some_and(|trainer| own_loop.contains(&trainer)) {
-            return true;
-        }
-        self.context.frames.iter().any(|frame| {
-            let file = path(frame);
-            file.contains("/transformers/generation/")
-                || file.contains("/diffusers/pipelines/")
-                || frame.function == "decorate_context" && file.contains("/torch/")
-        })
+        let by_its_trainer = validates && self.trainer().is_some_and(Trainer::evaluates_without_gradients);
+        by_its_trainer
+            || self.context.frames.iter().any(|frame| {
+                let file = path(frame);
+                file.contains("/transformers/generation/")
+                    || file.contains("/diffusers/pipelines/")
+                    || frame.function == "decorate_context" && file.contains("/torch/")
+            })
     }
 
     /// True for a library that grows trees on a table of features.
@@ -433,15 +429,18 @@ impl<'a> Case<'a> {
 
     /// True for a form that ExLlama reads, which keeps every layer on a GPU.
     pub fn in_exllamas_form(&self) -> bool {
-        let named = |name: &String| ["exl2", "exl3"].iter().any(|form| name.to_ascii_lowercase().contains(form));
-        self.engine() == Some(Program::Exllama) || self.context.model.get().is_some_and(named)
+        self.engine() == Some(Program::Exllama) || self.model_is_named(&["exl2", "exl3"])
     }
 
     /// True for a quantised form that comes in several widths, of which a narrower one may be had.
     pub fn in_several_widths(&self) -> bool {
-        let named =
-            |name: &String| ["exl2", "exl3", "gguf", "bpw"].iter().any(|form| name.to_ascii_lowercase().contains(form));
-        self.context.model.get().is_some_and(named)
+        self.model_is_named(&["exl2", "exl3", "gguf", "bpw"])
+    }
+
+    /// True where the model's name holds one of these words.
+    fn model_is_named(&self, words: &[&str]) -> bool {
+        let name = self.context.model.get().map(|name| name.to_ascii_lowercase());
+        name.is_some_and(|name| words.iter().any(|word| name.contains(word)))
     }
 
     /// True where a file is read as a whole.

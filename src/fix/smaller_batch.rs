@@ -130,10 +130,6 @@ pub const FIX: Fix = Fix {
     advise,
 };
 
-/// Trainers that evaluate with a batch that is set apart from that of training.
-const OWN_EVALUATION: &[Trainer] =
-    &[Trainer::HfTrainer, Trainer::Trl, Trainer::LlamaFactory, Trainer::Swift, Trainer::Lightning];
-
 fn advise(case: &Case) -> Advice {
     if case.on_host() {
         return on_host(case);
@@ -181,7 +177,7 @@ fn advise(case: &Case) -> Advice {
         ));
     }
     // Between steps of training it is the evaluation's own batch that lies on the device.
-    if case.evaluating() && case.trainer().is_some_and(|trainer| OWN_EVALUATION.contains(&trainer)) {
+    if case.evaluating() && case.trainer().is_some_and(Trainer::has_a_batch_for_evaluation) {
         return Advice::Silent;
     }
     let (learns, divided) = (case.training() && !case.evaluating(), case.clue(Clue::DataParallel));
