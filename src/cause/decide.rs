@@ -67,6 +67,7 @@ mod see {
     pub const RISES: (&str, &str) = ("what is in use rises from step to step", "占用逐步上升");
     pub const JUMPS: (&str, &str) = ("it jumps in one phase and falls back", "在某个阶段突增后回落");
     pub const TWICE: (&str, &str) = ("it stands at twice the weights right after loading", "加载后即为权重的两倍");
+    pub const WEIGHTS: (&str, &str) = ("the weights alone: the step needs the rest", "仅有权重：其余是该步骤的需求");
     pub const FAR: (&str, &str) =
         ("it stands far below the device until the failing line", "直到失败处都远低于设备容量");
 }
@@ -332,10 +333,85 @@ const TESTS: &[Test] = &[
         ],
     },
     Test {
+        // While weights go to the device there are no steps to read at and no batch to make smaller: their size is what
+        // the account is held against.
+        id: "size-of-the-weights",
+        act: |incident| {
+            let here = asker(incident) == Asker::Tensor && incident.event.on_pytorch();
+            (here && loads(incident) && running(incident)).then(|| {
+                (
+                    "pytorch",
+                    text!(
+                        en: "load once onto the CPU and print(sum(p.nbytes for p in model.parameters()) / 2**30)",
+                        zh: "先加载到 CPU，再 print(sum(p.nbytes for p in model.parameters()) / 2**30)"
+                    ),
+                )
+            })
+        },
+        about: &[],
+        outcomes: &[
+            (Capacity, "about as much as was allocated, or more than the device has", "与已分配量相当，或超过设备容量"),
+            (DuplicateModel, "at most half of what was allocated", "至多为已分配量的一半"),
+            (TransientPeak, "less than the device has, and it fits once moved there", "小于设备容量，移过去即可放下"),
+            (
+                LeakGrowth,
+                "less than what was allocated, and an earlier round had loaded it before",
+                "小于已分配量，且此前的轮次已加载过",
+            ),
+            (OtherProcess, "more than was free, although it would fit the empty device", "大于空闲量，但空设备放得下"),
+            (
+                WrongDevice,
+                "more than was free here, although another device is empty",
+                "大于此设备的空闲量，而另一设备空闲",
+            ),
+            (FrameworkLimit, "it would fit the device, and not the limit", "设备放得下，而上限不允许"),
+            (Preallocation, "it would fit the device, and not what the pool left", "设备放得下，而内存池未留出空间"),
+            (SingleHugeAllocation, "far less than the request that was refused", "远小于被拒绝的申请"),
+            (Fragmentation, "less than was free and cached together", "小于空闲与缓存之和"),
+            (NonFramework, "it would fit beside all but what lies outside the allocator", "除分配器之外的占用外放得下"),
+            (DriverOrUnrelated, "less than was free", "小于空闲量"),
+        ],
+    },
+    Test {
+        // In the first step its end is never reached, and what a step needs cannot be told from what steps leave behind.
+        id: "before-the-first-step",
+        act: |incident| {
+            let (target, line) = per_step(incident);
+            (target == "pytorch" && in_first_step(incident) && !loads(incident) && reads_each_step(incident)).then(|| {
+                (target, text!(en: "{line}   # after loading, before the first step", zh: "{line}   # 加载后、第一步之前"))
+            })
+        },
+        about: &[DuplicateModel, NonFramework, OtherProcess, Preallocation],
+        outcomes: &[
+            (Capacity, see::WEIGHTS.0, see::WEIGHTS.1),
+            (TransientPeak, see::WEIGHTS.0, see::WEIGHTS.1),
+            (LeakGrowth, see::WEIGHTS.0, see::WEIGHTS.1),
+            (Fragmentation, see::WEIGHTS.0, see::WEIGHTS.1),
+            (SingleHugeAllocation, see::WEIGHTS.0, see::WEIGHTS.1),
+            (FrameworkLimit, see::WEIGHTS.0, see::WEIGHTS.1),
+            (DuplicateModel, see::TWICE.0, see::TWICE.1),
+            (
+                NonFramework,
+                "it stays far below what the device's own tool counts for this process",
+                "远低于设备工具统计的本进程用量",
+            ),
+            (
+                OtherProcess,
+                "it is small while the device's tool shows the device full",
+                "自身占用很小，而设备工具显示已满",
+            ),
+            (
+                Preallocation,
+                "what is reserved stands at a fixed share of the device already",
+                "保留量已是设备的固定比例",
+            ),
+        ],
+    },
+    Test {
         id: "per-step-reading",
         act: |incident| {
             let (target, line) = per_step(incident);
-            (target == "pytorch" && reads_each_step(incident)).then(|| (target, each_step(incident, &line)))
+            (target == "pytorch" && has_steps_behind(incident)).then(|| (target, each_step(incident, &line)))
         },
         about: &[],
         outcomes: &[
@@ -376,7 +452,7 @@ const TESTS: &[Test] = &[
         id: "device-reading",
         act: |incident| {
             let (target, line) = per_step(incident);
-            (target != "pytorch" && reads_each_step(incident)).then(|| (target, each_step(incident, &line)))
+            (target != "pytorch" && has_steps_behind(incident)).then(|| (target, each_step(incident, &line)))
         },
         about: &[],
         outcomes: &[
@@ -545,7 +621,8 @@ const TESTS: &[Test] = &[
         id: "batch-of-one",
         act: |incident| {
             let one = incident.context.batch_size.value() == Some(1);
-            matches!(asker(incident), Asker::Tensor | Asker::PooledTensor).then(|| {
+            let data = !(asker(incident) == Asker::Tensor && incident.event.on_pytorch() && loads(incident));
+            (data && matches!(asker(incident), Asker::Tensor | Asker::PooledTensor)).then(|| {
                 (
                     "program",
                     if builds(incident) {
@@ -678,6 +755,29 @@ fn reads_each_step(incident: &Incident) -> bool {
     running(incident) && asker(incident) != Asker::WeightBuffers && !builds(incident)
 }
 
+/// True where a reading is reached more than once before the failure.
+fn has_steps_behind(incident: &Incident) -> bool {
+    reads_each_step(incident) && !loads(incident) && !in_first_step(incident)
+}
+
+/// True while weights go to the device, before any work on data.
+fn loads(incident: &Incident) -> bool {
+    match incident.context.phase.value() {
+        Some(phase) => matches!(phase, Phase::Load | Phase::Resume),
+        None => incident.context.has(Clue::LoadsModel),
+    }
+}
+
+/// True where the log shows that no step of training had come to its end.
+fn in_first_step(incident: &Incident) -> bool {
+    let context = &incident.context;
+    let trains = job_kind(incident) == Some(JobKind::Training);
+    let apart = matches!(context.phase.value(), Some(Phase::Validation | Phase::Checkpoint | Phase::Decode));
+    let first =
+        context.step.value().is_some_and(|step| step <= 1) && context.epoch.value().is_none_or(|epoch| epoch <= 1);
+    trains && first && !apart && !context.has(Clue::Resumed)
+}
+
 /// True while an engine is built: it has neither steps nor inputs.
 fn builds(incident: &Incident) -> bool {
     incident.context.has(Clue::BuildsEngine)
@@ -794,11 +894,19 @@ mod tests {
     use super::super::{rank, weights::Weights};
     use super::*;
     use crate::dialect::Resource;
+    use crate::evidence::{Known, Span};
 
     /// One incident of each asker whose resource leaves something to decide.
     fn incidents() -> Vec<Incident> {
+        let mut first_step = torch(&FULL_CARD);
+        first_step.context.phase = Known::Seen(Phase::Backward, Span::line(9));
+        first_step.context.step = Known::Seen(0, Span::line(8));
+        let mut loading = torch(&FULL_CARD);
+        loading.context.phase = Known::Seen(Phase::Load, Span::line(9));
         vec![
             torch(&FULL_CARD),
+            first_step,
+            loading,
             settled(event(Program::Jax, Resource::Gpu, &[])),
             settled(event(Program::Vllm, Resource::Gpu, &[])),
             settled(event(Program::LlamaCpp, Resource::Gpu, &[])),
@@ -855,6 +963,23 @@ mod tests {
             assert!(!offered(pair.0, pair.1).contains(&"device-without-the-job"), "{pair:?}");
         }
         assert_eq!(offered(Capacity, OtherProcess).first(), Some(&"device-without-the-job"));
+    }
+
+    /// A reading at the end of each step is never printed where the first fails, and loading has no batch.
+    #[test]
+    fn nothing_is_to_be_read_behind_the_failing_point() {
+        for incident in incidents() {
+            let context = &incident.context;
+            let loads = context.phase.value() == Some(Phase::Load);
+            if !loads && !context.step.is_known() {
+                continue;
+            }
+            for test in TESTS {
+                let Some((_, act)) = (test.act)(&incident) else { continue };
+                assert!(!act.en.contains("end of each step"), "{}", test.id);
+                assert!(!loads || !act.en.contains("batch of 1"), "{}", test.id);
+            }
+        }
     }
 
     #[test]
