@@ -61,12 +61,14 @@ mod see {
     pub const AS_MEANT: (&str, &str) = ("they are as meant", "与预期一致");
     pub const AS_BEFORE: (&str, &str) = ("it fails as before", "与之前一样失败");
     pub const EARLY: (&str, &str) =
-        ("both stand near the device's size from the first step on", "两者从第一步起就接近设备容量");
+        ("the peak stands near the device's size from the first step on", "峰值从第一步起就接近设备容量");
     pub const FULL: (&str, &str) =
         ("it stands near the device's size from the first step on", "从第一步起就接近设备容量");
-    pub const RISES: (&str, &str) = ("what is in use rises from step to step", "占用逐步上升");
+    pub const RISES: (&str, &str) = ("what is allocated rises from step to step", "已分配量逐步上升");
+    pub const PEAK_JUMPS: (&str, &str) =
+        ("the peak jumps in one phase, what is allocated stays", "峰值在某个阶段突增，而已分配量不变");
     pub const JUMPS: (&str, &str) = ("it jumps in one phase and falls back", "在某个阶段突增后回落");
-    pub const TWICE: (&str, &str) = ("it stands at twice the weights right after loading", "加载后即为权重的两倍");
+    pub const TWICE: (&str, &str) = ("twice the weights are held right after loading", "加载后即占用权重的两倍");
     pub const WEIGHTS: (&str, &str) = ("the weights alone: the step needs the rest", "仅有权重：其余是该步骤的需求");
     pub const FAR: (&str, &str) =
         ("it stands far below the device until the failing line", "直到失败处都远低于设备容量");
@@ -373,12 +375,15 @@ const TESTS: &[Test] = &[
         ],
     },
     Test {
-        // In the first step its end is never reached, and what a step needs cannot be told from what steps leave behind.
+        // In the first step its end is never reached.
         id: "before-the-first-step",
         act: |incident| {
             let (target, line) = per_step(incident);
             (target == "pytorch" && in_first_step(incident) && !loads(incident) && reads_each_step(incident)).then(|| {
-                (target, text!(en: "{line}   # after loading, before the first step", zh: "{line}   # 加载后、第一步之前"))
+                (
+                    target,
+                    text!(en: "{line}   # after loading, before the first step", zh: "{line}   # 加载后、第一步之前"),
+                )
             })
         },
         about: &[DuplicateModel, NonFramework, OtherProcess, Preallocation],
@@ -392,12 +397,12 @@ const TESTS: &[Test] = &[
             (DuplicateModel, see::TWICE.0, see::TWICE.1),
             (
                 NonFramework,
-                "it stays far below what the device's own tool counts for this process",
-                "远低于设备工具统计的本进程用量",
+                "what is reserved is far below what the device's own tool counts for this process",
+                "保留量远低于设备工具统计的本进程用量",
             ),
             (
                 OtherProcess,
-                "it is small while the device's tool shows the device full",
+                "all of it is small while the device's tool shows the device full",
                 "自身占用很小，而设备工具显示已满",
             ),
             (
@@ -418,22 +423,26 @@ const TESTS: &[Test] = &[
             (LeakGrowth, see::RISES.0, see::RISES.1),
             (
                 Fragmentation,
-                "what is in use stays level, what is reserved rises or is far above it",
-                "占用平稳，而保留量上升或远高于占用",
+                "what is allocated stays level, what is reserved rises or is far above it",
+                "已分配量平稳，而保留量上升或远高于它",
             ),
             (Capacity, see::EARLY.0, see::EARLY.1),
-            (TransientPeak, see::JUMPS.0, see::JUMPS.1),
+            (TransientPeak, see::PEAK_JUMPS.0, see::PEAK_JUMPS.1),
             (DuplicateModel, see::TWICE.0, see::TWICE.1),
-            (SingleHugeAllocation, see::FAR.0, see::FAR.1),
+            (
+                SingleHugeAllocation,
+                "the peak stands far below the device until the failing line",
+                "直到失败处峰值都远低于设备容量",
+            ),
             (
                 NonFramework,
-                "it stays far below what the device's own tool counts for this process",
-                "远低于设备工具统计的本进程用量",
+                "what is reserved stays far below what the device's own tool counts for this process",
+                "保留量远低于设备工具统计的本进程用量",
             ),
             (
                 OtherProcess,
-                "it stays small while the device's tool shows the device full",
-                "自身占用很小，而设备工具显示已满",
+                "what is reserved stays small while the device's tool shows the device full",
+                "保留量很小，而设备工具显示已满",
             ),
             (
                 Preallocation,
@@ -442,8 +451,8 @@ const TESTS: &[Test] = &[
             ),
             (
                 FrameworkLimit,
-                "it never passes a value well below the device's size",
-                "从未超过某个明显低于设备容量的值",
+                "what is reserved never passes a value well below the device's size",
+                "保留量从未超过某个明显低于设备容量的值",
             ),
         ],
     },
@@ -783,8 +792,12 @@ fn builds(incident: &Incident) -> bool {
     incident.context.has(Clue::BuildsEngine)
 }
 
-/// A line that prints a reading, with when to print it.
+/// A line that prints a reading, with when to print it. A tool that is asked from outside sees the middle of a step as
+/// well.
 fn each_step(incident: &Incident, line: &str) -> Text {
+    if line == incident.event.accelerator().driver_meter().now {
+        return text!(en: "{line}   # each second while it runs", zh: "{line}   # 运行期间每秒一次");
+    }
     match job_kind(incident) {
         Some(JobKind::Inference | JobKind::Serving) => text!(
             en: "{line}   # after loading and after each request",
@@ -811,16 +824,22 @@ fn per_step(incident: &Incident) -> (&'static str, String) {
     if !event.on_pytorch() || !meter.now.starts_with("torch") {
         return ("program", meter.now.to_string());
     }
-    let reserved = match event.accelerator() {
-        Accelerator::Mps => "torch.mps.driver_allocated_memory()".to_string(),
-        Accelerator::Tpu => return ("pytorch", format!("print({})", meter.now)),
+    // The name until 1.3.
+    let known = release::allows(incident, Program::Pytorch, (1, 4));
+    let accelerator = event.accelerator();
+    let line = match accelerator {
+        Accelerator::Mps => format!("print({}, torch.mps.driver_allocated_memory())", meter.now),
+        Accelerator::Tpu => format!("print({})", meter.now),
+        // What is allocated and what is reserved, now and at the peak, in which alone a phase that falls back shows.
+        Accelerator::Cuda | Accelerator::Hip | Accelerator::Any if known => {
+            "print(torch.cuda.memory_summary(abbreviated=True))".to_string()
+        }
         other => {
-            // The name until 1.3.
-            let known = release::allows(incident, Program::Pytorch, (1, 4));
-            format!("{}.memory_{}()", other.torch_module(), if known { "reserved" } else { "cached" })
+            let reserved = if known { "reserved" } else { "cached" };
+            format!("print({}, {}.memory_{reserved}())", meter.now, other.torch_module())
         }
     };
-    ("pytorch", format!("print({}, {reserved})", meter.now))
+    ("pytorch", line)
 }
 
 /// Observations offered at most.
@@ -994,7 +1013,7 @@ mod tests {
         let engine = settled(event(Program::Sglang, Resource::Gpu, &super::super::trial::FULL_CARD));
         let (_, line) = per_step(&engine);
         assert!(!line.contains("print(") && line.contains("nvidia-smi"), "{line}");
-        assert!(per_step(&torch(&FULL_CARD)).1.starts_with("print(torch.cuda.memory_allocated()"));
+        assert!(per_step(&torch(&FULL_CARD)).1.starts_with("print(torch.cuda.memory_summary("));
     }
 
     #[test]

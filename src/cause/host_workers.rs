@@ -9,7 +9,7 @@ use crate::text::Text;
 
 pub const CAUSE: Cause = Cause {
     id: CauseId::HostWorkers,
-    title: || text!(en: "many worker processes fill the RAM", zh: "多个工作进程占满了内存"),
+    title: || text!(en: "worker processes fill the RAM", zh: "工作进程占满了内存"),
     doc,
     refute,
     fixtures: &["cause/workers-fill-group", "kernel/memcg-workers"],

@@ -5,6 +5,7 @@ use super::{Cause, CauseId};
 use crate::domain::Number;
 use crate::domain::program::DeviceUse;
 use crate::incident::Incident;
+use crate::incident::context::Clue;
 use crate::text;
 use crate::text::Text;
 
@@ -61,6 +62,12 @@ fn refute(incident: &Incident) -> Text {
             en: "Start once with half the context (`{option}`): if it fails at the same buffer size, the cache is not \
                  what is too large.",
             zh: "将上下文（`{option}`）减半启动一次：若仍在同样大小的缓冲区失败，则不是 KV cache 过大。"
+        ),
+        // What another program starts has its option spelled there.
+        (Some(_), Some(half)) if incident.context.has(Clue::Wrapped) => text!(
+            en: "Start once with half the context ({half} tokens): if it still finds no room, the weights or a limit \
+                 are in the way, not the cache.",
+            zh: "将上下文减半（{half} 个 token）启动一次：若仍没有空间，则问题在权重或某个上限，而不在 KV cache。"
         ),
         (Some(option), Some(half)) => text!(
             en: "Start once with `{option} {half}`: if it still finds no room, the weights or a limit are in the way, \

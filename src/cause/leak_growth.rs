@@ -1,5 +1,6 @@
 //! Usage grows until it hits the limit.
 
+use super::mechanism::rising;
 use super::{Cause, CauseId};
 use crate::incident::Incident;
 use crate::text;
@@ -37,6 +38,14 @@ fn doc() -> Text {
 }
 
 fn refute(incident: &Incident) -> Text {
+    // What rises in the log has been watched: what is open is whether it would have ended.
+    if rising(incident) {
+        return text!(
+            en: "Run once with half the batch or half the data at a time: if the same readings level off below the \
+                 limit, what rose was need, not something kept.",
+            zh: "将批大小或单次处理的数据减半运行一次：若同样的读数在上限之下趋于平稳，则上升的是正常需求，并非泄漏。"
+        );
+    }
     if incident.event.resource.on_host() {
         return text!(
             en: "Log the resident memory of the process and its children at intervals (`ps -o rss= -p PID`): if it is \

@@ -37,7 +37,13 @@ fn doc() -> Text {
     )
 }
 
-fn refute(_incident: &Incident) -> Text {
+fn refute(incident: &Incident) -> Text {
+    if incident.context.shared_memory().is_some_and(|(used, total, _)| used >= total / 10 * 9) {
+        return text!(
+            en: "Run once with `num_workers=0`: if it fails as before, what fills /dev/shm is not the job's own.",
+            zh: "设置 `num_workers=0` 运行一次：若仍然失败，则填满 /dev/shm 的不是本任务。"
+        );
+    }
     text!(
         en: "Run `df -h /dev/shm` inside the container while the job runs: if it never passes 90 % used, shared memory \
              is not the matter.",

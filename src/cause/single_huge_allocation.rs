@@ -53,6 +53,13 @@ fn refute(incident: &Incident) -> Text {
         Some(frame) => (format!("at {}:{}", frame.file, frame.line), format!(" {}:{} 处", frame.file, frame.line)),
         None => ("at the failing line".to_string(), "失败行处".to_string()),
     };
+    if incident.event.prints_its_shape() {
+        return text!(
+            en: "Print the sizes from which the printed shape is made, {en}: if each of them is as meant, no size went \
+                 wrong, and the operation itself needs this much.",
+            zh: "打印{zh}构成该形状的各个尺寸：若都符合预期，则不是尺寸出错，而是该操作本身就需要这么多。"
+        );
+    }
     match incident.ledger.requested.map(size) {
         Some(want) => text!(
             en: "Print the shapes of the inputs {en} just before it fails: if no product of a shape and the element \

@@ -74,6 +74,27 @@ fn has_clock(line: &str) -> bool {
     })
 }
 
+/// Words from which on two lines that begin and end alike are rows of a table.
+const OF_A_ROW: usize = 4;
+
+/// True for two rows of a table: as many words, the first and the last the same.
+fn rows_of_a_table(line: &str, next: &str) -> bool {
+    let ends = |text: &str| {
+        let mut words = text.split_whitespace();
+        (words.clone().count(), words.next().map(str::to_owned), words.last().map(str::to_owned))
+    };
+    let row = ends(line);
+    row.0 >= OF_A_ROW && row == ends(next)
+}
+
+/// True for a line that an exception's class stands at the beginning of.
+fn begins_with_an_exception(line: &str) -> bool {
+    let class = line.split_once(": ").map_or("", |(class, _)| class);
+    class.starts_with(|c: char| c.is_ascii_uppercase())
+        && class.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        && (class.ends_with("Error") || class.ends_with("Exception"))
+}
+
 /// True for two lines that begin with the same mark, `err: …`: a broken line has it once.
 fn begin_alike(line: &str, next: &str) -> bool {
     let mark = |text: &str| {
@@ -90,7 +111,9 @@ impl Broken {
         if next.rank.is_some() && line.rank != next.rank || line.text.trim().is_empty() {
             return false;
         }
-        if begin_alike(&line.text, &next.text) || has_clock(&next.text) {
+        let anew = [begin_alike, rows_of_a_table].iter().any(|alike| alike(&line.text, &next.text))
+            || begins_with_an_exception(&next.text);
+        if anew || has_clock(&next.text) {
             return false;
         }
         if next.text.starts_with(|c: char| c.is_ascii_digit()) && begins_with_stamp(&next.text) {

@@ -52,6 +52,11 @@ impl Event {
         self.says("Loading checkpoint shards")
     }
 
+    /// True where the message prints the shape of the array that it had no room for.
+    pub(crate) fn prints_its_shape(&self) -> bool {
+        ["with shape (", "shape[", "with shape["].iter().any(|words| self.says(words))
+    }
+
     /// The wide type of an array that the message names.
     pub(crate) fn wide_type(&self) -> Option<&'static str> {
         WIDE.into_iter().find(|wide| self.says(wide))

@@ -628,7 +628,7 @@ programs! {
     Mimalloc = host("mimalloc").speaks(&[Cpp]);
     Python = runtime("python", &[Python]).aka(&["python3"]).pytorch(Sometimes);
     Java = runtime("java", &[Java]).aka(&["jvm"]).targets(&[Target::Java])
-        .limit("java -XX:+PrintFlagsFinal -version | grep MaxHeapSize");
+        .limit("jcmd PID VM.flags | grep -o MaxHeapSize=[0-9]*");
     Node = runtime("node", &[JavaScript]).aka(&["nodejs"]).targets(&[Target::Node])
         .limit("node -p 'v8.getHeapStatistics().heap_size_limit'");
     Go = runtime("go", &[Go]).targets(&[Target::Go]);

@@ -57,7 +57,7 @@ fn incident(out: &mut String, explanation: &Explanation, diagnosis: &Diagnosis, 
     for text in wording::beforehand(&diagnosis.incident).into_iter().filter(|_| !proved) {
         let _ = writeln!(out, "\n{}", escape(text.in_lang(lang)));
     }
-    if let Some(text) = wording::undecided(diagnosis.conclusion, &diagnosis.findings) {
+    if let Some(text) = wording::undecided(diagnosis) {
         let _ = writeln!(out, "\n**{}**", escape(text.in_lang(lang)));
         let first = diagnosis.findings.first().map_or(0.0, |first| first.confidence);
         let told = diagnosis.findings.iter().any(|finding| !finding.supporting().is_empty());

@@ -639,7 +639,7 @@ impl Page {
     }
 
     fn candidates_named(&mut self, diagnosis: &Diagnosis) {
-        if let Some(text) = wording::undecided(diagnosis.conclusion, &diagnosis.findings) {
+        if let Some(text) = wording::undecided(diagnosis) {
             self.screen.paragraph(&[], 2, &[run(Tone::Strong, self.say(&text))]);
         }
     }
@@ -1074,7 +1074,7 @@ impl Page {
             return;
         }
         self.screen.blank();
-        self.heading(&Text::new("Seen, but no failure:", "看到但不是故障："));
+        self.heading(&Text::new("Seen, but no lack of memory:", "看到但不是内存不足："));
         for event in explanation.harmless.iter().take(most) {
             let head = [run(Tone::Faint, format!("  {}  ", event.at.first))];
             let runs = [run(Tone::Plain, one_line(&event.message))];
@@ -1381,6 +1381,7 @@ pub fn verdict(diagnosis: &Diagnosis, all: &[Diagnosis]) -> Text {
     let by_limit = leading.is_some_and(|first| first.proved || alone && diagnosis.conclusion == Conclusion::Likely);
     let refused = of_device
         && (by_limit
+            || event.has(Sign::AbsurdRequest)
             || event.facts.get(Fact::Capacity).is_none()
                 && (event.has(Sign::RefusedByLimit) || event.has(Sign::BufferSizeLimit)));
     // Whoever watches memory and kills well below its size leaves some of it free.
@@ -1406,7 +1407,7 @@ pub fn verdict(diagnosis: &Diagnosis, all: &[Diagnosis]) -> Text {
         en.push(text.en);
         zh.push(text.zh);
     };
-    let shown = |fact: Fact| event.facts.get(fact).map(|figure| Bytes(figure.bytes));
+    let shown = |fact: Fact| event.facts.get(fact).map(as_exact_as_printed);
     if let Some(asked) = shown(Fact::Requested).or(shown(Fact::Needed)) {
         part(text!(en: "{asked} asked for", zh: "申请 {asked}"));
     } else if let Some(wanted) = shown(Fact::Desired) {
@@ -1487,25 +1488,25 @@ fn refused_to_start(event: &Event) -> Option<Text> {
 /// What was free, left or allowed, each by its name: what a pool, a limit or a largest buffer allows is neither the
 /// device's size nor free memory of it, and what was free at the start was not free at the failure.
 fn what_there_was(event: &Event) -> Option<Text> {
-    let shown = |fact: Fact| event.facts.get(fact).map(|figure| Bytes(figure.bytes));
+    let shown = |fact: Fact| event.facts.get(fact).map(as_exact_as_printed);
     let (capacity, limit) = (shown(Fact::Capacity), shown(Fact::Limit));
     let bound = match event.resource {
-        Resource::Cgroup => limit.or(capacity).map(|all| text!(en: "{all} in all", zh: "共 {all}")),
+        Resource::Cgroup => limit.clone().or(capacity.clone()).map(|all| text!(en: "{all} in all", zh: "共 {all}")),
         // A node's own threshold, below which it evicts.
         Resource::Host if event.evicted() => {
-            limit.map(|at| text!(en: "the node evicts below {at}", zh: "节点在空闲低于 {at} 时驱逐"))
+            limit.as_ref().map(|at| text!(en: "the node evicts below {at}", zh: "节点在空闲低于 {at} 时驱逐"))
         }
         _ if event.has(Sign::BufferSizeLimit) => {
-            limit.map(|all| text!(en: "one buffer may take {all}", zh: "单个缓冲区上限 {all}"))
+            limit.as_ref().map(|all| text!(en: "one buffer may take {all}", zh: "单个缓冲区上限 {all}"))
         }
-        _ => match (limit, capacity) {
+        _ => match (&limit, &capacity) {
             (Some(limit), _) => Some(text!(en: "the limit is {limit}", zh: "上限 {limit}")),
             (None, Some(all)) => Some(text!(en: "{all} in all", zh: "共 {all}")),
             (None, None) => None,
         },
     };
     if let Some(free) = event.facts.get(Fact::Free) {
-        let (read, free) = (free.at.last, Bytes(free.bytes));
+        let (read, free) = (free.at.last, as_exact_as_printed(free));
         // What stands beside the request is the failure's, wherever its message stands.
         let before = read > 0 && read < event.at.first && !beside_the_request(event, read);
         return Some(match capacity.filter(|_| limit.is_none() || event.resource != Resource::Cgroup) {
@@ -1529,6 +1530,12 @@ fn what_there_was(event: &Event) -> Option<Text> {
         (_, Some(bound)) => Text::new(format!("{left} left, {}", bound.en), format!("可用 {left}，{}", bound.zh)),
         (_, None) => text!(en: "{left} left of what it may take", zh: "上限之内只剩 {left}"),
     })
+}
+
+/// A figure with no more digits than it was printed with, in the unit that suits its size.
+fn as_exact_as_printed(figure: Figure) -> String {
+    let amount = figure.interval();
+    if amount.low <= 0 { Bytes(figure.bytes).to_string() } else { wording::range(amount).en }
 }
 
 /// True where what was asked for was printed by that line or right behind it.

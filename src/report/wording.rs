@@ -1,10 +1,11 @@
 //! The words that reports share: what ran out, who holds memory, phases, confidence, cost.
 
+use super::Diagnosis;
 use crate::account::Holder;
 use crate::account::proof::{self, ProofKind};
-use crate::cause::conclusion::{Conclusion, SURE_ENOUGH, candidates};
-use crate::cause::decide::Observation;
-use crate::cause::{CAUSES, Finding};
+use crate::cause::conclusion::{Conclusion, Family, SURE_ENOUGH, candidates};
+use crate::cause::decide::{Observation, Outcome};
+use crate::cause::{CAUSES, CauseId, Finding};
 use crate::dialect::Resource;
 use crate::domain::Accelerator;
 use crate::evidence::TraceEntry;
@@ -49,15 +50,22 @@ pub fn sure(finding: &Finding) -> Text {
 }
 
 /// That the log does not decide, and between what; nothing where it does.
-pub fn undecided(conclusion: Conclusion, findings: &[Finding]) -> Option<Text> {
+pub fn undecided(diagnosis: &Diagnosis) -> Option<Text> {
+    let (conclusion, findings) = (diagnosis.conclusion, &diagnosis.findings);
     let candidates = candidates(findings, conclusion);
     let named: Vec<(Text, String)> = findings
         .iter()
         .filter(|finding| candidates.contains(&finding.cause.id))
         .map(|finding| ((finding.cause.title)(), percent(finding.confidence)))
         .collect();
-    let list_en: Vec<String> = named.iter().map(|(title, share)| format!("{} ({share})", title.en)).collect();
-    let list_zh: Vec<String> = named.iter().map(|(title, share)| format!("{}（{share}）", title.zh)).collect();
+    let mut list_en: Vec<String> = named.iter().map(|(title, share)| format!("{} ({share})", title.en)).collect();
+    let mut list_zh: Vec<String> = named.iter().map(|(title, share)| format!("{}（{share}）", title.zh)).collect();
+    // The first observation asks whether it was memory at all: then that is open as well.
+    let asks = |outcome: &Outcome| outcome.then == CauseId::DriverOrUnrelated && !candidates.contains(&outcome.then);
+    if diagnosis.decide.first().is_some_and(|first| first.outcomes.iter().any(asks)) {
+        list_en.push("no lack of memory at all".to_string());
+        list_zh.push("根本不是内存问题".to_string());
+    }
     let (list_en, list_zh) = (one_of(&list_en, ", ", " or "), one_of(&list_zh, "、", "或"));
     let sure = findings.first().is_some_and(|first| first.confidence >= SURE_ENOUGH);
     let told = |finding: &Finding| !finding.supporting().is_empty();
@@ -71,7 +79,10 @@ pub fn undecided(conclusion: Conclusion, findings: &[Finding]) -> Option<Text> {
             format!("很可能（按此类故障中各原因的出现频率）：{list_zh}。"),
         )),
         Conclusion::Family(family) => {
-            let family = family.name();
+            // The headline tells of a limit: the machine's memory is another matter.
+            let limited = family == Family::Host && diagnosis.incident.event.resource == Resource::Cgroup;
+            let of_the_limit = Text::new("the need of what runs under that limit", "该上限之下自身的需求");
+            let family = if limited { of_the_limit } else { family.name() };
             Some(Text::new(
                 format!("Undecided, though most likely {}: {list_en}.", family.en),
                 format!("未定，但很可能是{}：{list_zh}。", family.zh),
@@ -85,8 +96,9 @@ pub fn undecided(conclusion: Conclusion, findings: &[Finding]) -> Option<Text> {
 /// On what the shares rest where nothing in the log is told for any of the causes that it leaves open.
 pub fn rests_on_frequency() -> Text {
     Text::new(
-        "No line of the log singles one of them out: the shares are how often failures like this have each cause.",
-        "日志中没有哪一行专门指向其中之一：百分比是此类故障中各原因的出现频率。",
+        "Nothing that was recognised in the log tells them apart: the shares are how often failures like this have \
+         each cause.",
+        "日志中识别到的内容无法区分它们：百分比是此类故障中各原因的出现频率。",
     )
 }
 
@@ -527,12 +539,14 @@ mod tests {
 
     #[test]
     fn what_carries_a_high_share_is_not_called_undecided() {
-        use crate::cause::conclusion::Family;
         let incident = crate::cause::trial::torch(&crate::cause::trial::FULL_CARD);
-        let mut findings = crate::cause::rank(&incident);
+        let mut diagnosis = super::super::sample::explanation().diagnoses.remove(0);
+        diagnosis.findings = crate::cause::rank(&incident);
+        diagnosis.decide = Vec::new();
+        diagnosis.conclusion = Conclusion::Family(Family::OwnNeed);
         let mut told = |share| {
-            findings[0].confidence = share;
-            undecided(Conclusion::Family(Family::OwnNeed), &findings).expect("it is open").en
+            diagnosis.findings[0].confidence = share;
+            undecided(&diagnosis).expect("it is open").en
         };
         assert!(told(0.84).starts_with("Most likely, going by how often"));
         assert!(told(0.7).starts_with("Undecided"));

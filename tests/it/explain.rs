@@ -356,3 +356,52 @@ fn what_comes_through_a_pipe_with_a_name_is_read_whole() {
         assert!(code == 0 && out.contains(expected), "{command:?}: {out}{err}");
     }
 }
+
+/// The screen for a text, with its lines' ends made blanks.
+fn screen(text: &str) -> String {
+    let (_, out, _) = outcome(oomdoc().args(["explain", "-"]).write_stdin(text));
+    out.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn a_table_before_the_message_is_no_part_of_it_and_what_it_shows_is_used() {
+    let mut log = "$ while true; do df -h | grep shm; sleep 10; done\n".to_string();
+    for (used, left, share) in [(" 38M", " 24G", " 1"), ("8.7G", " 15G", "37"), (" 20G", "3.8G", "84")] {
+        log += &format!("tmpfs                 24G {used}  {left}  {share}% /dev/shm\n");
+    }
+    log += "tmpfs                 24G   23G  1.1G  96% /dev/shm\n\
+            RuntimeError: DataLoader worker (pid 13) is killed by signal: Bus error.\n";
+    let told = screen(&log);
+    assert!(told.contains("[line 6] RuntimeError: DataLoader worker"), "{told}");
+    assert!(told.contains("of 24.00 GiB in /dev/shm 23.00 GiB were in use"), "{told}");
+    assert!(!told.contains("64 MiB") && !told.contains("Run `df -h"), "{told}");
+}
+
+#[test]
+fn a_kill_that_may_be_no_lack_of_memory_says_so_where_the_first_check_asks() {
+    let told = screen("./train.sh: line 4: 3181 Killed python train.py --epochs 90\n");
+    assert!(told.contains("or no lack of memory at all."), "{told}");
+    assert!(told.contains("dmesg"), "{told}");
+}
+
+#[test]
+fn a_size_that_nobody_meant_is_refused_and_did_not_run_out() {
+    let told = screen(
+        "[rank 0] epoch 2 done, loss 0.412\nTraceback (most recent call last):\n  File \"fit.py\", line 171, in <module>\n    \
+         dist.gather_object(shards, everyone if rank == 0 else None, dst=0)\n  File \
+         \"/opt/lib/python3.11/site-packages/torch/distributed/distributed_c10d.py\", line 2721, in gather_object\n    \
+         coalesced_output_tensor = torch.empty(\n\
+         torch.OutOfMemoryError: CUDA out of memory. Tried to allocate more than 1EB memory.\n",
+    );
+    assert!(told.starts_with("A request for GPU memory was refused."), "{told}");
+    assert!(told.contains("[lines 5, 7]") || told.contains("[lines 5, 6, 7]"), "{told}");
+}
+
+#[test]
+fn a_figure_is_told_with_the_digits_it_was_printed_with() {
+    let told = screen(
+        "RuntimeError: CUDA out of memory. Tried to allocate 1.50 GiB (GPU 0; 10.76 GiB total capacity; 8.90 GiB \
+         already allocated; 0.70 GiB free; 9.00 GiB reserved in total by PyTorch)\n",
+    );
+    assert!(told.contains("≈ 717 MiB of 10.76 GiB free") && !told.contains("716.80"), "{told}");
+}

@@ -5,7 +5,7 @@ use crate::cause::nature::{Asker, asker};
 use crate::cause::reading::{size, trend};
 use crate::evidence::Span;
 use crate::incident::Incident;
-use crate::incident::context::{Clue, Growth, Measure, Series, Trend, Unit};
+use crate::incident::context::{Clue, Growth, Measure, Phase, Series, Trend, Unit};
 use crate::text;
 use crate::units::Bytes;
 
@@ -27,7 +27,7 @@ fn steepest(incident: &Incident) -> Option<(&Series, Growth)> {
 /// What the memory readings of the log show.
 pub const READINGS: Mechanism = Mechanism {
     id: "readings",
-    levels: &["rise", "rise-weakly", "flat", "cache-rises-alone"],
+    levels: &["rise", "rise-far-below", "rise-evenly", "rise-weakly", "flat", "cache-rises-alone"],
     read: |incident| {
         if let (Some((series, reserved)), Some((_, allocated))) =
             (trend(incident, Measure::GpuReserved), trend(incident, Measure::GpuAllocated))
@@ -55,7 +55,11 @@ pub const READINGS: Mechanism = Mechanism {
         };
         let (from, to) = (series.readings.first()?, series.readings.last()?);
         let (start, end) = (Bytes(from.bytes), Bytes(to.bytes));
-        let level = if growth.confidence >= SURELY { "rise" } else { "rise-weakly" };
+        let level = match growth.confidence {
+            SURELY.. => "rise",
+            _ if evenly(incident, series) => "rise-evenly",
+            _ => "rise-weakly",
+        };
         let text = text!(
             en: "readings rise from {start} to {end}, and go on rising after the first steps",
             zh: "读数从 {start} 升到 {end}，最初几步之后仍在上升"
@@ -64,9 +68,34 @@ pub const READINGS: Mechanism = Mechanism {
     },
 };
 
+/// Percent of the memory there is below which a rise did not meet its end.
+const MOSTLY_FREE: f64 = 50.0;
+
 /// How sure a rise must be to be told, and to be told without reserve.
 const WEAKLY: f64 = 0.25;
 const SURELY: f64 = 0.5;
+
+/// True where each of four readings and more stands above the last by about the same: what is set up in the first steps
+/// comes in unlike pieces and ends, and what each step leaves behind does not. Parts of a file or a model that are read
+/// one after the other are alike as well.
+fn evenly(incident: &Incident, series: &Series) -> bool {
+    let context = &incident.context;
+    let steps = context.step.is_known() || context.epoch.is_known();
+    let reads = matches!(context.phase.value(), Some(Phase::Load | Phase::Resume | Phase::DataLoading));
+    let rises: Vec<f64> = series.readings.windows(2).map(|pair| pair[1].bytes as f64 - pair[0].bytes as f64).collect();
+    let mean = rises.iter().sum::<f64>() / rises.len().max(1) as f64;
+    let last = series.readings.last().map_or(0.0, |reading| reading.bytes as f64);
+    steps
+        && !reads
+        && rises.len() >= 3
+        && mean >= last * WORTH_A_STEP
+        && rises.iter().all(|rise| (rise - mean).abs() <= mean * ALIKE)
+}
+
+/// What a step leaves behind, as a share of what is held at the end, from which on a few readings tell.
+const WORTH_A_STEP: f64 = 0.03;
+/// So far, as a share of their mean, like rises may differ: what is printed is rounded.
+const ALIKE: f64 = 0.15;
 
 /// Steps after which what a job sets up by and by is in place.
 const SETTLED: u64 = 5;
@@ -117,6 +146,7 @@ fn trends(incident: &Incident) -> impl Iterator<Item = &Trend> {
 fn figure(trend: &Trend, value: f64) -> String {
     match trend.unit {
         Unit::Bytes => Bytes(value as u64).to_string(),
+        Unit::Percent if value < 10.0 => format!("{value:.2} %"),
         Unit::Percent => format!("{value:.0} %"),
         Unit::Things => format!("{value:.0}"),
     }
@@ -134,21 +164,33 @@ fn climbs(series: &Series) -> bool {
 
 /// Memory that rises, or free memory that falls, under names that no series has.
 fn under_other_names(incident: &Incident) -> Option<Reading> {
-    let (trend, confidence) = trends(incident)
+    let (trend, confidence, evenly) = trends(incident)
         .map(|trend| {
             let series = trend.series();
             let few = if climbs(&series) { WEAKLY } else { 0.0 };
-            (trend, series.growth().map_or(few, |growth| growth.confidence))
+            let confidence = series.growth().map_or(few, |growth| growth.confidence);
+            (trend, confidence, evenly(incident, &series))
         })
-        .filter(|(_, confidence)| *confidence >= WEAKLY)
+        .filter(|(_, confidence, _)| *confidence >= WEAKLY)
         .max_by(|a, b| a.1.total_cmp(&b.1))?;
     let (from, to, count) = (trend.samples.first()?, trend.samples.last()?, trend.samples.len());
     let (start, end) = (figure(trend, from.1), figure(trend, to.1));
     // In its first steps a job makes its optimizer's states and fills its caches: that rises, and ends.
     let settling = incident.context.step.value().is_some_and(|step| step <= SETTLED)
         && incident.context.epoch.value().is_none_or(|epoch| epoch <= 1);
-    let level = if confidence >= SURELY && !settling { "rise" } else { "rise-weakly" };
-    let text = if trend.free {
+    let most_was_free = trend.unit == Unit::Percent && !trend.free && to.1 < MOSTLY_FREE;
+    let level = match confidence {
+        _ if most_was_free => "rise-far-below",
+        SURELY.. if !settling => "rise",
+        _ if evenly => "rise-evenly",
+        _ => "rise-weakly",
+    };
+    let text = if most_was_free {
+        text!(
+            en: "what is in use rises from {start} to {end} over {count} readings: most was free when it failed",
+            zh: "占用在 {count} 个读数中从 {start} 升到 {end}：失败时大部分仍空闲"
+        )
+    } else if trend.free {
         text!(
             en: "what is free falls from {start} to {end} over {count} readings",
             zh: "空闲量在 {count} 个读数中从 {start} 降到 {end}"
@@ -163,7 +205,7 @@ fn under_other_names(incident: &Incident) -> Option<Reading> {
 }
 
 /// True where the readings of the log rise, or the things that it keeps become more.
-pub(super) fn rising(incident: &Incident) -> bool {
+pub(in crate::cause) fn rising(incident: &Incident) -> bool {
     let rise =
         |mechanism: &Mechanism| (mechanism.read)(incident).is_some_and(|reading| reading.level.starts_with("rise"));
     rise(&READINGS) || rise(&KEPT_THINGS)
@@ -274,6 +316,7 @@ mod tests {
     use super::super::level;
     use super::*;
     use crate::cause::trial::{FULL_CARD, host, torch};
+    use crate::evidence::Known;
     use crate::incident::context::{Reading as Sample, StepUnit};
     use crate::units::MIB;
 
@@ -305,6 +348,25 @@ mod tests {
         );
         assert_eq!(shown(vec![series(Measure::HostProcess, &rising)]), None, "not of the device");
         assert_eq!(shown(Vec::new()), None);
+    }
+
+    #[test]
+    fn like_rises_of_few_steps_are_what_each_leaves_behind() {
+        let shown = |mib: &[u64], step, phase| {
+            let mut incident = torch(&FULL_CARD);
+            let values = mib.iter().enumerate().map(|(i, mib)| (i as u64 + 1, (mib * MIB) as f64)).collect();
+            incident.context.trends =
+                vec![Trend { label: "held".into(), unit: Unit::Bytes, free: false, samples: values }];
+            incident.context.step = step;
+            incident.context.phase = phase;
+            level(&READINGS, &incident)
+        };
+        let step = Known::Seen(3, Span::line(4));
+        let even = [1034, 1717, 2401, 3085];
+        assert_eq!(shown(&even, step.clone(), Known::Unknown), Some("rise-evenly"));
+        assert_eq!(shown(&[1034, 2700, 2900, 3085], step.clone(), Known::Unknown), Some("rise-weakly"));
+        let loading = Known::Seen(Phase::Load, Span::line(4));
+        assert_eq!(shown(&even, step, loading), Some("rise-weakly"), "parts of a model are alike too");
     }
 
     #[test]
@@ -351,6 +413,8 @@ mod tests {
         let beyond = gib(&[64.0, 128.0, 256.0, 512.0, 1024.0]);
         assert_eq!(shown(&READINGS, trend("mapped", Unit::Bytes, false, &beyond)), None, "no device holds that");
         assert_eq!(shown(&READINGS, trend("cpu ram", Unit::Bytes, false, &rising)), None, "RAM is no matter of it");
+        let little = [0.04, 0.3, 0.6, 0.9, 1.1, 1.23];
+        assert_eq!(shown(&READINGS, trend("", Unit::Percent, false, &little)), Some("rise-far-below"));
         let counts = [3.0, 6.0, 9.0, 12.0];
         assert_eq!(shown(&KEPT_THINGS, trend("history", Unit::Things, false, &counts)), Some("rise"));
         assert_eq!(shown(&KEPT_THINGS, trend("history", Unit::Things, false, &[3.0, 6.0, 6.0, 12.0])), None);

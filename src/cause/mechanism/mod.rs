@@ -26,6 +26,8 @@ mod steps;
 mod strangers;
 mod workers;
 
+pub(in crate::cause) use growth::rising;
+
 use crate::domain::number::Unit;
 use crate::evidence::{Known, Span, TraceEntry};
 use crate::incident::Incident;

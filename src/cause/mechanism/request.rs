@@ -223,6 +223,7 @@ pub const ABSURD: Mechanism = Mechanism {
                         zh: "请求的大小来自各 rank 相互告知的长度，而不可能是某个对象的长度"
                     ),
                 )
+                .at(incident.context.exchange().unwrap_or(at))
                 .at(at),
             );
         }
@@ -231,8 +232,9 @@ pub const ABSURD: Mechanism = Mechanism {
                 Reading::new(
                     "wrong-shape",
                     text!(
-                        en: "the size asked for can only come from a wrong shape: a negative or overflowed dimension",
-                        zh: "请求的大小只可能来自错误的形状：维度为负或溢出"
+                        en: "nobody meant the size asked for: a dimension that is negative or overflowed, or the \
+                             workspace that a library asks for on its own",
+                        zh: "请求的大小不可能是本意：维度为负或溢出，或库自行申请的工作区"
                     ),
                 )
                 .at(at),

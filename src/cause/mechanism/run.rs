@@ -85,6 +85,10 @@ pub const PHASE: Mechanism = Mechanism {
             Phase::DataLoading => ("data", "reading data", "读取数据"),
         };
         let text = match phase {
+            Phase::OptimizerStep if incident.context.has(Clue::OptimizerState) => text!(
+                en: "it failed while the optimizer made its states, which stay from its first step on",
+                zh: "失败发生在优化器创建状态时，这些状态从首次更新起一直保留"
+            ),
             Phase::Validation
             | Phase::Loss
             | Phase::OptimizerStep
@@ -107,13 +111,16 @@ pub const PHASE: Mechanism = Mechanism {
     },
 };
 
+/// The epoch from which on a validation is not the first, however epochs are counted.
+const LATER: u64 = 3;
+
 /// Steps of training from which on the memory that they need is known.
 const STEADY: u64 = 3;
 
 /// A phase of its own that failed after steps of training or sampling had gone well, or the optimizer's first step.
 pub const APART: Mechanism = Mechanism {
     id: "phase-apart",
-    levels: &["after-steps", "first-optimizer-step"],
+    levels: &["after-steps", "after-epochs", "first-optimizer-step"],
     read: |incident| {
         let Known::Seen(phase, at) = incident.context.phase else { return None };
         if !on_gpu(incident) {
@@ -154,6 +161,17 @@ fn after_steps(incident: &Incident, steps: u64, at: Span) -> Option<Reading> {
         );
         let reading = Reading::new("after-steps", text).at(Span::line(line));
         return Some(reading.at(place(&incident.event, Fact::Allocated)));
+    }
+    // What comes once in each epoch has been passed before.
+    if incident.context.phase.value() == Some(Phase::Validation)
+        && let Known::Seen(epoch, at) = context.epoch
+        && epoch >= LATER
+    {
+        let text = text!(
+            en: "steps had gone well before; in epoch {epoch} this phase has come before as well, if it comes in each",
+            zh: "此前若干步都正常；若每个 epoch 都有该阶段，则到第 {epoch} 个 epoch 时它也曾通过"
+        );
+        return Some(Reading::new("after-epochs", text).at(at));
     }
     // The steps are what tells; the trends' lines where the steps are not counted.
     let counted = context.step.span().or(context.epoch.span()).filter(|_| steps >= STEADY);
@@ -420,6 +438,9 @@ mod tests {
         assert_eq!(level(&APART, &incident), None, "nothing tells that steps went well");
         incident.context.step.note(40, Span::line(5));
         assert_eq!(level(&APART, &incident), Some("after-steps"));
+        let mut later = incident.clone();
+        later.context.epoch.note(5, Span::line(4));
+        assert_eq!(level(&APART, &later), Some("after-epochs"), "it has come before");
         incident.context.last_reading = Some((4, 9 << 30));
         let told = (APART.read)(&incident).unwrap().text.en;
         assert!(told.starts_with("training stood at 9.00 GiB; 14.90 GiB were allocated"), "{told}");

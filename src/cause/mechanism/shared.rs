@@ -5,6 +5,7 @@ use crate::cause::nature::{Asker, asker};
 use crate::cause::reading::size;
 use crate::dialect::Fact;
 use crate::domain::Number;
+use crate::evidence::Span;
 use crate::text;
 use crate::units::Bytes;
 
@@ -15,6 +16,21 @@ pub const SEGMENT: Mechanism = Mechanism {
     read: |incident| {
         let event = &incident.event;
         if asker(incident) == Asker::Shm {
+            if let Some((used, total, line)) = incident.context.shared_memory() {
+                let (used, total) = (Bytes(used), Bytes(total));
+                return Some(
+                    Reading::new(
+                        "segment",
+                        text!(
+                            en: "the message is about a shared-memory segment; of {total} in /dev/shm {used} \
+                                 were in use",
+                            zh: "报错涉及共享内存段；/dev/shm 共 {total}，当时已用 {used}"
+                        ),
+                    )
+                    .at(event.at)
+                    .at(Span::line(line)),
+                );
+            }
             return Some(
                 Reading::new(
                     "segment",

@@ -306,11 +306,24 @@ impl Context {
         self.user_frame().and_then(|frame| frame.code.as_deref()).unwrap_or_default()
     }
 
+    /// What of /dev/shm was in use, its size, and the line, by the last row of `df` that tells of it.
+    pub fn shared_memory(&self) -> Option<(u64, u64, u64)> {
+        let rows = self.side.iter().filter(|row| row.of == SideTable::Df);
+        let told = |row: &SideReading| Some((row.used?.bytes, row.total?.bytes, row.line));
+        rows.filter(|row| row.subject.as_deref() == Some("/dev/shm")).filter_map(told).last()
+    }
+
     /// True where ranks send each other objects, whose lengths they exchange first.
     pub fn exchanges_objects(&self) -> bool {
+        self.exchange().is_some()
+    }
+
+    /// Where the traceback shows it.
+    pub fn exchange(&self) -> Option<Span> {
         const EXCHANGES: [&str; 5] =
             ["gather_object", "all_gather_object", "broadcast_object_list", "scatter_object_list", "recv_object_list"];
-        self.frames.iter().rev().take(3).any(|frame| EXCHANGES.contains(&frame.function.as_str()))
+        let last = self.frames.iter().rev().take(3);
+        last.filter(|frame| EXCHANGES.contains(&frame.function.as_str())).map(|frame| frame.at).next()
     }
 
     /// True where a module was being imported.

@@ -526,6 +526,11 @@ impl<'a> ContextReader<'a> {
             }
         }
         let Some((phase, span)) = announced.or(phase_told) else { return };
+        // What steps were printed before says nothing of a collective that no pass called.
+        let between_ranks = context.frames.last().is_some_and(|frame| frame.file.ends_with("distributed_c10d.py"));
+        if between_ranks && phase == Phase::Train {
+            return;
+        }
         // A bar of steps in a program that answers, whose frames show nothing that learns, counts steps of sampling.
         // A bar that is drawn again and again makes several lines of one number.
         let told = self.document.lines.partition_point(|line| line.number < span.first);

@@ -222,7 +222,10 @@ impl SideTables {
     }
 
     fn row(&mut self, words: &[&str], line: u64) {
-        let Some((header, at)) = self.header.clone() else { return };
+        // `df -h | grep shm` leaves no header: sizes with a unit need none.
+        let named = matches!(words, ["tmpfs" | "shm", total, ..] if total.ends_with(|c: char| c.is_ascii_uppercase()));
+        let bare = Some((Header::Df(None), line)).filter(|_| named);
+        let Some((header, at)) = self.header.clone().or(bare) else { return };
         match header {
             // The columns before the mount are five, whatever the device is called; a long name has a line of its own.
             Header::Df(unit) => {

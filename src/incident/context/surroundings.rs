@@ -294,7 +294,8 @@ pub(super) fn clues(text: &str, found: &mut Vec<Clue>) {
                 "config.gpu_options",
                 "tensorflow/python/client/session.py",
                 "tensorflow-gpu==1",
-            ]) || dated_before_tensorflow_2(&lower)),
+            ]) || dated_before_tensorflow_2(&lower)
+                || undated_by_tensorflow(text)),
     );
     add(Clue::EarlyVllm, says(&["llm_engine.py"]) && says(&["# gpu blocks:"]));
     add(Clue::EngineObject, says(&["llm(model=", "= llm(", "= llama(", "sgl.engine("]));
@@ -337,6 +338,13 @@ pub(super) fn clues(text: &str, found: &mut Vec<Clue>) {
 /// True for a line of TensorFlow's own logging whose date lies before 2.0, which came out on 30 September 2019.
 fn dated_before_tensorflow_2(lower: &str) -> bool {
     lower.contains(" tensorflow/") && month(lower).is_some_and(|dated| dated < (2019, 10))
+}
+
+/// True for a line of TensorFlow's own logging without the date that it prints since 2017.
+fn undated_by_tensorflow(text: &str) -> bool {
+    ["I", "W", "E", "F"]
+        .iter()
+        .any(|level| text.trim_start().strip_prefix(level).is_some_and(|rest| rest.starts_with(" tensorflow/core/")))
 }
 
 /// Year and month of a date at the start of a line: `[2018-12-10 12:30:30,221 INFO]`, `2024/03/05 08:00:01`.

@@ -148,6 +148,7 @@ const KEYWORDS: &[(&str, u8)] = &[
     ("# free", TABLES),
     ("df -", TABLES),
     ("mounted on", TABLES),
+    ("/dev/shm", TABLES),
     ("memtotal", TABLES),
     ("memfree", TABLES),
     ("memavail", TABLES),

@@ -187,7 +187,7 @@ impl Section<'_> {
 
     /// What the failure comes of, why that is so, and what would change it.
     fn judgement(&mut self, diagnosis: &Diagnosis) {
-        if let Some(open) = report::wording::undecided(diagnosis.conclusion, &diagnosis.findings) {
+        if let Some(open) = report::wording::undecided(diagnosis) {
             self.element("p", "verdict", &open);
         }
         if let Some(first) = diagnosis.findings.first() {
