@@ -65,16 +65,23 @@ fn advise(case: &Case) -> Advice {
                 loader::shm_size(ranks, workers, prefetch, sample.bytes.saturating_mul(batch))
             },
         );
-    let size = computed.map_or(8, |need| need.div_ceil(GIB).max(1));
-    let basis = match computed {
-        Some(need) => {
+    // What is there was not enough, whatever the rule says.
+    let there = case.context.shared_memory().map(|(_, total, _)| total);
+    let least = there.map_or(1, |total| total.div_ceil(GIB).saturating_mul(2));
+    let size = computed.map_or(8, |need| need.div_ceil(GIB)).max(least);
+    let basis = match (computed, there) {
+        (None, Some(there)) => {
+            let there = bytes(there);
+            text!(en: "{there} were not enough: twice as much for a try", zh: "{there} 不够：先试两倍")
+        }
+        (Some(need), _) => {
             let need = bytes(need);
             text!(
                 en: "workers × prefetch × batch bytes come to {need} with a margin of half",
                 zh: "workers × prefetch × 批字节数（含一半余量）为 {need}"
             )
         }
-        None => {
+        (None, None) => {
             text!(
                 en: "{size} GiB is a rule of thumb: the log does not give the bytes of a batch",
                 zh: "{size} GiB 是经验值：日志没有给出每批字节数"

@@ -375,6 +375,7 @@ fn a_table_before_the_message_is_no_part_of_it_and_what_it_shows_is_used() {
     assert!(told.contains("[line 6] RuntimeError: DataLoader worker"), "{told}");
     assert!(told.contains("of 24.00 GiB in /dev/shm 23.00 GiB were in use"), "{told}");
     assert!(!told.contains("64 MiB") && !told.contains("Run `df -h"), "{told}");
+    assert!(told.contains("--shm-size=48g"), "more than the 24 GiB that were not enough: {told}");
 }
 
 #[test]

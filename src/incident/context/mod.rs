@@ -310,7 +310,7 @@ impl Context {
     pub fn shared_memory(&self) -> Option<(u64, u64, u64)> {
         let rows = self.side.iter().filter(|row| row.of == SideTable::Df);
         let told = |row: &SideReading| Some((row.used?.bytes, row.total?.bytes, row.line));
-        rows.filter(|row| row.subject.as_deref() == Some("/dev/shm")).filter_map(told).last()
+        rows.filter(|row| row.subject.as_deref() == Some("/dev/shm")).filter_map(told).next_back()
     }
 
     /// True where ranks send each other objects, whose lengths they exchange first.
