@@ -1408,7 +1408,10 @@ pub fn verdict(diagnosis: &Diagnosis, all: &[Diagnosis]) -> Text {
         zh.push(text.zh);
     };
     let shown = |fact: Fact| event.facts.get(fact).map(as_exact_as_printed);
-    if let Some(asked) = shown(Fact::Requested).or(shown(Fact::Needed)) {
+    let planned = event.facts.number(Number::ProgramTotal).is_some();
+    if let Some(needed) = shown(Fact::Requested).filter(|_| planned) {
+        part(text!(en: "the compiled program needs {needed}", zh: "编译后的程序需要 {needed}"));
+    } else if let Some(asked) = shown(Fact::Requested).or(shown(Fact::Needed)) {
         part(text!(en: "{asked} asked for", zh: "申请 {asked}"));
     } else if let Some(wanted) = shown(Fact::Desired) {
         part(text!(en: "{wanted} wanted at start", zh: "启动时要占 {wanted}"));

@@ -22,9 +22,9 @@ pub const SEGMENT: Mechanism = Mechanism {
                     Reading::new(
                         "segment",
                         text!(
-                            en: "the message is about a shared-memory segment; of {total} in /dev/shm {used} \
+                            en: "what failed is memory shared between processes; of {total} in /dev/shm {used} \
                                  were in use",
-                            zh: "报错涉及共享内存段；/dev/shm 共 {total}，当时已用 {used}"
+                            zh: "失败的是进程间共享内存；/dev/shm 共 {total}，当时已用 {used}"
                         ),
                     )
                     .at(event.at)
@@ -35,9 +35,9 @@ pub const SEGMENT: Mechanism = Mechanism {
                 Reading::new(
                     "segment",
                     text!(
-                        en: "the message is about a shared-memory segment; containers get 64 MiB of /dev/shm unless \
-                             told otherwise",
-                        zh: "报错涉及共享内存段；容器的 /dev/shm 默认只有 64 MiB"
+                        en: "what failed is memory shared between processes, a segment or the bus error of whoever \
+                             touches one; containers get 64 MiB of /dev/shm unless told otherwise",
+                        zh: "失败的是进程间共享内存（申请共享段，或访问时的总线错误）；容器的 /dev/shm 默认只有 64 MiB"
                     ),
                 )
                 .at(event.at),

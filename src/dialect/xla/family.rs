@@ -82,6 +82,7 @@ impl Surroundings {
             || has("local_tsl")
             || has("local_xla")
             || has("/job:localhost")
+            || has("/job:worker/")
             || has("Keras");
     }
 
@@ -119,6 +120,11 @@ impl Surroundings {
     /// True where anything but the sentence itself shows one of the family.
     pub fn speaks(&self) -> bool {
         self.exla || self.jax || self.tensorflow || self.program || self.named
+    }
+
+    /// True where nothing but TensorFlow shows.
+    pub fn only_tensorflow(&self) -> bool {
+        self.tensorflow && !self.jax && !self.exla
     }
 
     /// Which program it is. JAX's runtime carries TensorFlow's paths up to 2023, so its own words outweigh those.

@@ -1,6 +1,7 @@
 //! The TPU compiler's and runtime's refusals: `Ran out of memory in memory space hbm. Used U of C hbm.` and its kin.
 //! Sizes are powers of 1024 with one letter (`55.24G`).
 
+use super::family::Surroundings;
 use crate::dialect::notice::settle;
 use crate::dialect::{Event, Fact, Resource};
 use crate::domain::{Number, Program};
@@ -33,7 +34,7 @@ pub fn read(document: &Document, position: usize) -> Option<Event> {
             event.facts.note(Fact::Capacity, capacity);
             event.message = text.readable(exhausted.unwrap_or(from), end, 600);
         }
-        return Some(finish(event));
+        return Some(finish(document, position, event));
     }
     if let Some(from) = notice.starts("Allocation(size=") {
         let (requested, end) = notice.size("Allocation(size=", from)?;
@@ -43,7 +44,7 @@ pub fn read(document: &Document, position: usize) -> Option<Event> {
             event.facts.note(Fact::Capacity, capacity);
             event.message = text.readable(exhausted.unwrap_or(from), end + 1, 600);
         }
-        return Some(finish(event));
+        return Some(finish(document, position, event));
     }
     let from = notice.starts("memoryspace")?;
     let space = text.squeezed.get(from + "memoryspace".len()..)?;
@@ -93,10 +94,14 @@ pub fn read(document: &Document, position: usize) -> Option<Event> {
     }
     event.at.last = event.at.last.max(text.span(from, end).last);
     event.message = text.readable(start, end, 600);
-    Some(finish(event))
+    Some(finish(document, position, event))
 }
 
-fn finish(mut event: Event) -> Event {
+fn finish(document: &Document, position: usize, mut event: Event) -> Event {
+    // The same compiler serves TensorFlow.
+    if Surroundings::of(document, position, position).only_tensorflow() {
+        event.program = Program::Tensorflow;
+    }
     event.sign(crate::dialect::Sign::Tpu);
     settle(&mut event);
     event
