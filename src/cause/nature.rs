@@ -101,6 +101,8 @@ pub fn trains(incident: &Incident) -> bool {
         || context.has(Clue::OptimizerState)
         || incident.event.has(Sign::DataLoaderWorker)
         || purpose == Some(Purpose::Training)
+        // Chainer's trainer and updaters.
+        || context.frames.iter().any(|frame| frame.file.replace('\\', "/").contains("/chainer/training/"))
         // The model is run within a function that computes a loss.
         || context.frames.iter().any(|frame| frame.is_user_code() && frame.function.to_lowercase().contains("loss"));
     shown && purpose != Some(Purpose::Diffusion)

@@ -98,6 +98,8 @@ numbers! {
     ExitCode = "exit_code", Code;
     /// Pages of files in a control group, those of tmpfs included.
     File = "file_bytes", Bytes;
+    /// First dimension of a tensor that layers pass on: the samples.
+    FirstDimension = "first_dimension", Count;
     /// Free on the device before an engine loaded the weights.
     FreeBeforeWeights = "free_before_weights_bytes", Bytes;
     /// Sum of the free chunks of a pool.

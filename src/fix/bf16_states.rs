@@ -34,7 +34,12 @@ fn advise(case: &Case) -> Advice {
     if let Some(why) = case.still_too_large(Change::SixteenBitStates).filter(|_| !case.composing()) {
         return Advice::Withheld(why);
     }
+    let (least, most) = match case.no_states_yet() {
+        Some(_) if case.phase() == Some(Phase::Backward) => (2.0, 4.0),
+        Some(_) => (2.0, 2.0),
+        None => (4.0, 8.0),
+    };
     Draft::new(case, &FIX)
-        .frees_if(case.of_parameters(4.0, 8.0), case.ask_for_parameters())
+        .frees_if(case.of_parameters(least, most), case.ask_for_parameters())
         .because(text!(en: "states of 16 bytes per parameter shrink to 8", zh: "每参数 16 字节的状态降到 8 字节"))
 }

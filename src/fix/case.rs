@@ -399,7 +399,11 @@ impl<'a> Case<'a> {
     pub fn one_at_a_time(&self) -> bool {
         match self.context.batch_size.value() {
             Some(batch) => batch <= 1,
-            None => self.context.other_batch.get().is_some_and(|(_, count)| *count <= 1),
+            None => match self.context.other_batch.get() {
+                Some((_, count)) => *count <= 1,
+                // Layers put the samples first: a tensor of several dimensions whose first is 1 is of one sample.
+                None => self.incident.event.facts.number(Number::FirstDimension).is_some_and(|first| first <= 1.0),
+            },
         }
     }
 

@@ -25,6 +25,7 @@ pub const FIX: Fix = Fix {
             && !case.context.exchanges_objects()
             && case.program().kind() != Kind::Application
             && !case.grows_trees()
+            && !case.of_an_installed_program()
             && case.program() != Program::OnnxRuntime
     },
     costs: Costs { slows: (0.0, 0.2), numerics: Numerics::Same },

@@ -42,6 +42,9 @@ fn advise(case: &Case) -> Advice {
     if let Some(why) = case.still_too_large(Change::OptimizerToHost).filter(|_| !case.composing()) {
         return Advice::Withheld(why);
     }
+    if let Some(why) = case.no_states_yet() {
+        return Advice::Withheld(why);
+    }
     Draft::new(case, &FIX).frees_if(case.of_parameters(6.0, 12.0), case.ask_for_parameters()).because(text!(
         en: "optimizer state is touched once per step and can wait in host memory",
         zh: "优化器状态每步只用一次，可以放在主机内存"

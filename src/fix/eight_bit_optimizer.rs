@@ -55,6 +55,9 @@ fn advise(case: &Case) -> Advice {
     if !stepping && !case.large_model() && known.is_none() && !case.composing() {
         return Advice::Silent;
     }
+    if let Some(why) = case.no_states_yet() {
+        return Advice::Withheld(why);
+    }
     Draft::new(case, &FIX)
         .when("stepping", stepping)
         .weight(if stepping {

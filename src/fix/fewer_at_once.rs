@@ -17,7 +17,10 @@ pub const FIX: Fix = Fix {
     helps: Work::ALL,
     needs: &[Need::Ram, Need::Process, Need::NoOwnLimit],
     applies: |case| {
-        case.confidence(CauseId::SingleHugeAllocation) < 0.8 && !one_holds_all(case) && !alone_in_its_group(case)
+        case.confidence(CauseId::SingleHugeAllocation) < 0.8
+            && !one_holds_all(case)
+            && !alone_in_its_group(case)
+            && !case.alone_in_its_container()
     },
     costs: Costs { slows: (0.0, 0.5), numerics: Numerics::Same },
     knobs: &[

@@ -4,6 +4,7 @@ use super::need::torch_loader;
 use super::prelude::*;
 use crate::account::LoaderAccount;
 use crate::estimate::loader::Loader;
+use crate::incident::release;
 
 pub const FIX: Fix = Fix {
     id: "fewer-workers",
@@ -30,6 +31,7 @@ pub const FIX: Fix = Fix {
             "DataLoader(..., num_workers={tried}, prefetch_factor={prefetch}, persistent_workers=False)",
         )
         .when("torch"),
+        line(Target::Pytorch, "DataLoader(..., num_workers={tried})").when("early"),
         line(Target::Python, "ProcessPoolExecutor(max_workers={tried})")
             .note(
                 "multiprocessing.Pool({tried}), joblib n_jobs={tried}",
@@ -82,11 +84,14 @@ fn advise(case: &Case) -> Advice {
             zh: "缓存不设上限时，任何 worker 数都不够：少于 {workers} 个只是更晚填满内存"
         ));
     }
-    let torch = torch_loader(case);
+    let torch = torch_loader(case) && Need::OwnCode.met(case);
+    let early = torch && !release::knows(case.incident, "prefetch_factor persistent_workers");
     let pool = case.sign(Sign::PoolWorkerKilled) || runs_a_pool(case);
     Draft::new(case, &FIX)
         .when("loader", loader)
         .when("torch", torch)
+        .when("early", early)
+        .when("forks", case.forks_loaders())
         .when("pool", !torch && pool)
         .when("untold", !torch && !pool)
         // A program that shows no loader may have none.

@@ -54,6 +54,9 @@ pub const FIX: Fix = Fix {
         line(Target::Jax, "jax.profiler.save_device_memory_profile(f\"step{STEP}.prof\")")
             .note("two of them, then: pprof -diff_base", "保存两份，再用 pprof -diff_base 比较")
             .unless("host"),
+        line(Target::Jax, "for a in jax.live_arrays(): print(a.shape, a.nbytes)")
+            .note("after two steps: which shape becomes more?", "在两步之后各打印一次：哪种形状变多？")
+            .when("host"),
         line(Target::Pytorch, "torch.cuda.memory._record_memory_history(max_entries=200_000)").when("recordable"),
     ],
     fixtures: &["host/after-two-days", "host/last-straw-go"],
@@ -63,8 +66,9 @@ pub const FIX: Fix = Fix {
 fn advise(case: &Case) -> Advice {
     let host = case.on_host();
     let python = case.works().contains(&Work::Data) && !case.works().contains(&Work::Host);
-    let several = Need::Loader.met(case) || case.training();
+    let several = Need::Loader.met(case);
     Draft::new(case, &FIX)
+        .when("rises", case.rises_all_along())
         .when("host", host)
         .when("several", host && several)
         .when("unknown", host && !python && !several)

@@ -16,8 +16,8 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: &[Work::Training, Work::Inference],
-    needs: &[Need::Gpu, Need::NoEngine, Need::Loaded, Need::Pass, Need::Attention],
-    applies: |_| true,
+    needs: &[Need::Gpu, Need::NoEngine, Need::Loaded, Need::Pass],
+    applies: |case| Need::Attention.met(case) || may_be_scores(case),
     costs: Costs { slows: (-0.5, 0.0), numerics: Numerics::Same },
     knobs: &[
         line(Target::HfTrainer, "AutoModelForCausalLM.from_pretrained(..., attn_implementation=\"sdpa\")")
@@ -31,19 +31,36 @@ pub const FIX: Fix = Fix {
             .note("PyTorch 2 uses fused attention by itself", "PyTorch 2 会自动使用融合注意力"),
         line(Target::Pytorch, "F.scaled_dot_product_attention(q, k, v, is_causal=True)")
             .note("instead of softmax(q @ k.T) @ v", "代替 softmax(q @ k.T) @ v")
-            .unless("plain"),
+            .when("written"),
         said(
             Target::Pytorch,
             "fp16 or bf16 inputs and no dense mask, on a GPU whose fused kernels take them",
             "使用 fp16 或 bf16 输入且不带稠密掩码，并在支持融合核的 GPU 上运行",
         )
         .when("plain"),
+        said(
+            Target::Pytorch,
+            "if the tensor is attention's score matrix: F.scaled_dot_product_attention(q, k, v), which never makes it",
+            "若该张量是注意力分数矩阵：改用 F.scaled_dot_product_attention(q, k, v)，它从不生成该矩阵",
+        )
+        .when("untold"),
     ],
     fixtures: &["pytorch/mps-buffer-size"],
     advise,
 };
 
+/// True where one tensor is larger than anything else by far, and no line tells what it is.
+fn may_be_scores(case: &Case) -> bool {
+    case.pytorch()
+        && case.context.frames.is_empty()
+        && case.confidence(CauseId::SingleHugeAllocation) >= 0.6
+        && !case.absurd()
+        && !case.clue(Clue::ConvWorkspace)
+        && !case.of_sound()
+}
+
 fn advise(case: &Case) -> Advice {
+    let untold = !Need::Attention.met(case);
     let set = case.context.attention.get().map(|name| name.to_ascii_lowercase());
     if let Some(name) = set.as_deref().filter(|name| name.contains("flash") || name.contains("xformers")) {
         return Advice::Withheld(text!(en: "attention is {name} already", zh: "注意力实现已是 {name}"));
@@ -55,12 +72,14 @@ fn advise(case: &Case) -> Advice {
     }
     let quadratic = case.clue(Clue::Quadratic) || case.multiplies_queries() && Need::LargeRequest.met(case);
     let eager = set.as_deref().is_some_and(|name| name.contains("eager"));
-    if !(quadratic || eager || plain || case.language_model() || case.diffusion()) {
+    if !(untold || quadratic || eager || plain || case.language_model() || case.diffusion()) {
         return Advice::Silent;
     }
     let weight = if quadratic || eager || plain { 1.0 } else { 0.4 };
     Draft::new(case, &FIX)
         .when("plain", plain)
+        .when("untold", untold)
+        .when("written", !plain && !untold)
         .weight(weight)
         .frees_unknown(text!(
             en: "2–5 bytes × batch × heads × length² per layer; the log does not give all of these",

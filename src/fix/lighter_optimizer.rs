@@ -49,6 +49,9 @@ fn advise(case: &Case) -> Advice {
     if let Some(why) = case.still_too_large(Change::NoOptimizerState) {
         return Advice::Withheld(why);
     }
+    if let Some(why) = case.no_states_yet() {
+        return Advice::Withheld(why);
+    }
     Draft::new(case, &FIX)
         .when("stepping", stepping)
         .weight(if stepping {

@@ -43,6 +43,18 @@ fn advise(case: &Case) -> Advice {
     if let Some(why) = case.still_too_large(Change::Lora).filter(|_| !case.composing()) {
         return Advice::Withheld(why);
     }
+    if let Some(why) = case.no_states_yet() {
+        // In the first backward pass the gradients alone are among what is held, as far as it came.
+        if case.phase() != Some(Phase::Backward) {
+            return Advice::Withheld(why);
+        }
+        return Draft::new(case, &FIX).frees_if(case.of_parameters(0.0, 4.0), case.ask_for_parameters()).because(
+            text!(
+                en: "without gradients for the base the backward pass needs less; the optimizer's states come later",
+                zh: "基座不再需要梯度，反向所需减少；优化器状态此时尚未产生"
+            ),
+        );
+    }
     Draft::new(case, &FIX).frees_if(case.of_parameters(6.0, 14.0), case.ask_for_parameters()).because(text!(
         en: "without gradients and optimizer state for the base, most of the fixed memory goes",
         zh: "基座不再需要梯度和优化器状态，固定占用大部分消失"

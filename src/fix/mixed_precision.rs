@@ -66,6 +66,12 @@ fn advise(case: &Case) -> Advice {
         }
         None => {}
     }
+    if case.autocasts() {
+        return Advice::Withheld(text!(
+            en: "the failing pass runs under autocast already",
+            zh: "出错的计算已在 autocast 下运行"
+        ));
+    }
     if case.quantised() {
         return Advice::Silent;
     }

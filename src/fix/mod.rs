@@ -370,11 +370,30 @@ impl Fix {
                 zh: "占用逐步增长：减少这一项只会推迟失败"
             ));
         }
+        if let (Advice::Offer(_), Some(why)) = (&advice, case.crowded_by_its_ranks().filter(|_| self.saves_by_itself()))
+        {
+            return Advice::Withheld(why);
+        }
         // Parameters before opinion: what their bytes rule out is no offer, however common the remedy.
         match (&advice, case.never_fits()) {
             (Advice::Offer(_), Some(why)) if !self.class.touches_states() && !case.composing() => Advice::Withheld(why),
             _ => advice,
         }
+    }
+
+    /// True for changes of what one process holds, and of what nobody of the job holds.
+    fn saves_by_itself(&self) -> bool {
+        matches!(
+            self.class,
+            Class::Batch
+                | Class::Shapes
+                | Class::Activations
+                | Class::Precision
+                | Class::Optimizer
+                | Class::Model
+                | Class::Offload
+                | Class::Evaluation
+        ) || self.id == "kill-zombies"
     }
 
     /// True where growth is what fills the device and the change is one of size alone.
@@ -390,7 +409,11 @@ impl Fix {
                 | Class::Sharding
                 | Class::Offload
         );
-        of_size && case.on_gpu() && case.confidence(CauseId::LeakGrowth) >= GROWTH && !is_for(self, CauseId::LeakGrowth)
+        let sure = case.confidence(CauseId::LeakGrowth) >= GROWTH;
+        // An array that was refused last is none of data that are read: a part of it would be refused a little later.
+        let of_an_array = self.id == "read-less-at-once" && case.requested().is_some() && !case.reads_a_file();
+        (of_size && case.on_gpu() && sure || of_an_array && case.on_host() && (sure || case.rises_all_along()))
+            && !is_for(self, CauseId::LeakGrowth)
     }
 
     /// How likely it cures each cause, where no particular circumstance is given.

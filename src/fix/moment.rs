@@ -2,11 +2,13 @@
 //! with. [`super::need`] asks; each answer comes from frames, phase and signs, and where nothing tells, it says which
 //! way it leans.
 
-use super::case::Case;
-use crate::dialect::{Event, Sign};
-use crate::domain::{Program, Trainer};
+use super::case::{Case, show};
+use super::work::Work;
+use crate::dialect::{Event, Fact, Resource, Sign};
+use crate::domain::program::Language;
+use crate::domain::{Number, Program, Trainer};
 use crate::estimate::serving::Budget;
-use crate::incident::context::{Clue, Frame, Phase};
+use crate::incident::context::{Clue, Frame, Phase, Unit};
 use crate::text;
 use crate::text::Text;
 
@@ -126,6 +128,12 @@ const OF_SOUND: &[&str] = &[
     "wavs",
     "whisper",
 ];
+
+/// Tenths of a device from which on its weights are what fills it.
+const MOSTLY_WEIGHTS: i128 = 7;
+
+/// Calls that run a pass in 16 bit, or give back in 32 bit what it computed so.
+const IN_16_BIT: &[&str] = &["convert_to_fp32(", "autocast(", "amp.scale_loss(", "scaler.scale("];
 
 impl<'a> Case<'a> {
     /// True for a script whose whole traceback is there and shows tensors at work, but no model: nothing has a batch or
@@ -375,6 +383,103 @@ impl<'a> Case<'a> {
             })
     }
 
+    /// True where the pass computes in 16 bit by its own frames: autocast, and what gives its outputs back in 32 bit.
+    pub(super) fn autocasts(&self) -> bool {
+        self.context.frames.iter().any(|frame| {
+            let code = frame.code.as_deref().unwrap_or_default();
+            path(frame).ends_with("torch/amp/autocast_mode.py")
+                || frame.function == "decorate_autocast"
+                || IN_16_BIT.iter().any(|call| code.contains(call))
+        })
+    }
+
+    /// True where the first step of training failed before its `optimizer.step()`: no optimizer has a state yet, unless
+    /// a library makes it at the start.
+    pub(super) fn before_the_first_update(&self) -> bool {
+        let made_at_start = matches!(self.trainer(), Some(Trainer::DeepSpeed | Trainer::Megatron))
+            || self.context.zero_stage.is_known()
+            || self.context.frames.iter().any(|frame| path(frame).contains("/deepspeed/"));
+        matches!(self.phase(), Some(Phase::Forward | Phase::Loss | Phase::Backward))
+            && self.training()
+            && self.context.step.value() == Some(0)
+            && self.context.epoch.value().is_none_or(|epoch| epoch <= 1)
+            && !self.clue(Clue::Resumed)
+            && !made_at_start
+    }
+
+    /// Why a change of the optimizer's states frees nothing at this failure; `None` where they may be in memory.
+    pub(super) fn no_states_yet(&self) -> Option<Text> {
+        let withheld = self.before_the_first_update() && self.never_fits().is_none() && !self.composing();
+        withheld.then(|| {
+            text!(
+                en: "the first optimizer.step() was not reached: no state is in memory yet that could be smaller",
+                zh: "尚未执行第一次 optimizer.step()：内存中还没有可以缩小的优化器状态"
+            )
+        })
+    }
+
+    /// True where the readings of RAM rise all along, and by much: what is kept grows with what is done. A few figures
+    /// are enough where each one lies well above the last.
+    pub(super) fn rises_all_along(&self) -> bool {
+        let of_ram = self.context.series.iter().filter(|series| !series.measure.on_device());
+        let named = self.context.trends.iter().filter(|trend| {
+            trend.unit == Unit::Bytes && !trend.free && !trend.of_device() && !trend.series().running_maximum
+        });
+        let of_ram = of_ram.map(|series| series.readings.iter().map(|reading| reading.bytes as f64).collect());
+        let named = named.map(|trend| trend.samples.iter().map(|(_, bytes)| *bytes).collect());
+        self.on_host() && of_ram.chain(named).any(|values: Vec<f64>| evenly_rising(&values))
+    }
+
+    /// True where data loaders were being started: a fork, which asks for as much memory as the parent has.
+    pub(super) fn forks_loaders(&self) -> bool {
+        let forks = self.context.frames.last().is_some_and(|frame| {
+            frame.function == "_launch" && frame.code.as_deref().is_some_and(|code| code.contains("os.fork()"))
+        });
+        forks && self.context.frames.iter().any(|frame| path(frame).ends_with("dataloader.py"))
+    }
+
+    /// Why nothing that this process could save helps: ranks of its own job hold half of the device and more.
+    pub(super) fn crowded_by_its_ranks(&self) -> Option<Text> {
+        let shared = self.clue(Clue::RanksOnOneDevice) && self.on_gpu();
+        let (others, all) = self.others().zip(self.capacity()).filter(|_| shared)?;
+        (others.low * 2 >= all.high).then(|| {
+            let (others, all) = (show(others.middle()), show(all.middle()));
+            text!(
+                en: "other ranks of this job hold {others} of the {all}: each needs a device of its own",
+                zh: "本任务的其他 rank 占用了 {all} 中的 {others}：每个 rank 需要自己的设备"
+            )
+        })
+    }
+
+    /// True where the weights, or all that is kept for them, take so much of the device that no batch is what fills it.
+    pub(super) fn weights_fill(&self) -> bool {
+        let printed = self.incident.event.facts.get(Fact::Weights).map(|weights| weights.interval().low);
+        let computed = || self.context.model_states(&self.incident.event).map(|states| states.need().low);
+        let least = printed.or_else(computed);
+        self.on_gpu() && least.zip(self.capacity()).is_some_and(|(least, all)| least * 10 >= all.high * MOSTLY_WEIGHTS)
+    }
+
+    /// True for a container that was killed at its own limit, of which nothing shows that more than its one program
+    /// runs in it.
+    pub(super) fn alone_in_its_container(&self) -> bool {
+        let warden = matches!(self.warden(), Some(Program::Kubernetes | Program::Docker | Program::Podman));
+        let several = self.sign(Sign::DataLoaderWorker)
+            || self.sign(Sign::PoolWorkerKilled)
+            || self.context.workers.is_known()
+            || self.context.world_size.value().is_some_and(|ranks| ranks > 1)
+            || self.incident.event.facts.number(Number::TableTasks).is_some_and(|tasks| tasks > 1.0);
+        warden && self.resource() == Resource::Cgroup && !self.incident.event.evicted() && !several
+    }
+
+    /// True where a program computes on a device without a model, by a library that no script speaks to: its users set
+    /// the size of the problem and write no loop.
+    pub(super) fn of_an_installed_program(&self) -> bool {
+        let scripted = [Language::Python, Language::Julia];
+        self.works() == [Work::Compute]
+            && self.context.frames.is_empty()
+            && !self.program().languages().iter().any(|language| scripted.contains(language))
+    }
+
     /// True for a library that grows trees on a table of features.
     pub fn grows_trees(&self) -> bool {
         matches!(self.program(), Program::Xgboost | Program::LightGbm | Program::Catboost)
@@ -472,6 +577,16 @@ impl<'a> Case<'a> {
         let own = [Sign::Cublas, Sign::Cudnn, Sign::Nccl, Sign::ContextCreation, Sign::ForeignLibrary];
         self.program().preallocates() && own.iter().any(|sign| self.sign(*sign))
     }
+}
+
+/// True for four values and more of which each lies above the last by a third of the mean rise at least, and which rise
+/// by half of the last one in all.
+fn evenly_rising(values: &[f64]) -> bool {
+    let (Some(first), Some(last)) = (values.first(), values.last()) else { return false };
+    let mean = (last - first) / (values.len().max(2) - 1) as f64;
+    values.len() >= 4
+        && last - first >= last / 2.0
+        && values.windows(2).all(|pair| matches!(pair, [one, next] if next - one >= mean / 3.0 && next > one))
 }
 
 /// A frame's file with slashes that lean one way.

@@ -21,7 +21,9 @@ pub const FIX: Fix = Fix {
     // What is compared at start is each device's free memory, before anything that could be split is there.
     applies: |case| {
         let planned = !one_piece(case.incident) && case.never_fits().is_some();
-        case.on_device() && (case.inference() || case.loading() || planned) && !case.compares_at_start()
+        case.on_device()
+            && (case.inference() || case.loading() || planned || case.weights_fill())
+            && !case.compares_at_start()
     },
     costs: Costs { slows: (0.0, 0.3), numerics: Numerics::Same },
     knobs: &[

@@ -2,6 +2,7 @@
 //! what each need means stands here, and [`super::Fix::advice`] asks it, so that no fix can forget one.
 
 use super::case::Case;
+use super::work::runs_under_its_own_name;
 use crate::cause::mechanism::pool;
 use crate::cause::{CauseId, nature};
 use crate::dialect::{Fact, Resource, Sign};
@@ -171,6 +172,9 @@ pub fn own_code(case: &Case) -> bool {
         || case.trainer().is_some_and(Trainer::only_draws)
         || case.context.frames.iter().any(|frame| named(&frame.file))
         || case.context.program.get().is_some_and(|program| named(program));
+    if case.on_host() && runs_under_its_own_name(case) {
+        return false;
+    }
     // A trainer that samples keeps an engine within, and its user writes the trainer's settings.
     (case.engine().is_none() || case.engine_around().is_none()) && !application
 }

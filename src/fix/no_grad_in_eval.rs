@@ -25,13 +25,28 @@ pub const FIX: Fix = Fix {
             "默认即开启；检查 validation_step 中是否有 torch.enable_grad()",
         ),
         line(Target::Pytorch, "with torch.inference_mode():")
-            .note("around the evaluation or prediction loop", "包住验证或预测循环"),
+            .note("around the evaluation or prediction loop", "包住验证或预测循环")
+            .unless("of-any-age"),
         line(Target::Pytorch, "with torch.no_grad():")
             .note("around the evaluation or prediction loop", "包住验证或预测循环"),
     ],
     fixtures: &["fix/validation-loop"],
     advise,
 };
+
+/// Since which release there is `inference_mode`.
+const SINCE: (u16, u16) = (1, 9);
+
+/// True where the wording is older than that too, and nothing tells that the release is not: what every release has is
+/// written then.
+fn of_any_age(case: &Case) -> bool {
+    let of_the_wording =
+        case.incident.event.versions.is_some_and(|versions| versions.from.is_none_or(|from| from < SINCE));
+    // Python 3.10 and later came after it.
+    let recent = case.context.frames.iter().any(|frame| frame.file.contains("python3.1"));
+    let dated = case.context.dated.value().is_some_and(|dated| dated >= (2022, 1));
+    of_the_wording && !recent && !dated && !case.context.torch_version.is_known()
+}
 
 fn advise(case: &Case) -> Advice {
     if case.training() && !case.evaluating() {
@@ -48,6 +63,7 @@ fn advise(case: &Case) -> Advice {
     }
     let weight = if case.evaluating() || case.phase() == Some(Phase::Inference) { 1.0 } else { 0.8 };
     Draft::new(case, &FIX)
+        .when("of-any-age", of_any_age(case))
         .weight(weight)
         .frees_if(
             // Nothing where they are off already.

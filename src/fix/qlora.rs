@@ -43,9 +43,16 @@ fn advise(case: &Case) -> Advice {
     if let Some(why) = case.still_too_large(Change::Qlora).filter(|_| !case.composing()) {
         return Advice::Withheld(why);
     }
+    // Weights of 32 bit at the most, and before the first update nothing of the rest but gradients.
+    let most = match case.no_states_yet() {
+        _ if adapters => 1.5,
+        Some(_) if case.phase() == Some(Phase::Backward) => 7.5,
+        Some(_) => 3.5,
+        None => 15.0,
+    };
     Draft::new(case, &FIX)
         .when("adapters", adapters)
-        .frees_if(case.of_parameters(1.4, if adapters { 1.5 } else { 15.0 }), case.ask_for_parameters())
+        .frees_if(case.of_parameters(1.4, most), case.ask_for_parameters())
         .because(text!(
             en: "the frozen base shrinks from 2 to about 0.52–0.56 bytes per parameter",
             zh: "冻结的基座从每参数 2 字节降到约 0.52–0.56 字节"

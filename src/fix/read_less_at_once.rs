@@ -1,6 +1,7 @@
 //! Pieces instead of the whole.
 
 use super::prelude::*;
+use super::work::runs_python;
 
 pub const FIX: Fix = Fix {
     id: "read-less-at-once",
@@ -18,6 +19,7 @@ pub const FIX: Fix = Fix {
     // A service that is none of the user's making reads what it reads.
     applies: |case| {
         (case.works() != [Work::Host] || case.requested().is_some())
+            && (runs_python(case) || !case.alone_in_its_container())
             && !case.context.imports()
             && !matches!(case.phase(), Some(Phase::Checkpoint | Phase::Resume))
             && !case.builds_a_model()
@@ -31,7 +33,10 @@ pub const FIX: Fix = Fix {
             "每次 session.run() 的样本更少，或缩小输入",
         ),
         line(Target::Jax, "jax.lax.map(f, xs, batch_size=1024)")
-            .note("over blocks of rows, instead of one broadcast", "按行分块，代替一次广播")
+            .note(
+                "over blocks of rows, each reduced at once, instead of one broadcast",
+                "按行分块并立即归约，代替一次广播",
+            )
             .when("array"),
         said(
             Target::Program,
@@ -142,7 +147,11 @@ fn advise(case: &Case) -> Advice {
         .when("untold", !case.training())
         .when("tensor", !case.training() && array)
         .when("unread", !case.training() && !array)
-        .weight(if reads || array || case.phase() == Some(Phase::DataLoading) { 1.0 } else { GUESS })
+        .weight(match reads || array || case.phase() == Some(Phase::DataLoading) {
+            true if case.forks_loaders() => GUESS,
+            true => 1.0,
+            false => GUESS,
+        })
         .of_request()
         .frees_if(
             case.requested().filter(|requested| requested.low >= LAST_STRAW).map(|requested| {

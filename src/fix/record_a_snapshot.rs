@@ -33,7 +33,11 @@ pub const FIX: Fix = Fix {
             Target::Shell,
             "cat /sys/fs/cgroup/memory.stat /sys/fs/cgroup/memory.events; ps -eo pid,rss,cmd --sort=-rss | head",
         )
-        .when("host"),
+        .when("group"),
+        line(Target::Kubernetes, "kubectl top pod --containers")
+            .note("again and again until it is killed", "反复执行，直到被终止")
+            .when("group"),
+        line(Target::Shell, "cat /proc/meminfo; ps -eo pid,rss,cmd --sort=-rss | head").when("machine"),
         line(Target::Shell, "while sleep 1; do date; rocm-smi --showmeminfo vram; done > gpu.log").when("hip"),
         line(Target::Shell, "nvidia-smi --query-gpu=timestamp,memory.used,memory.total --format=csv -l 1 > gpu.csv")
             .when("cuda"),
@@ -64,7 +68,10 @@ fn advise(case: &Case) -> Advice {
         ));
     }
     if case.on_host() {
-        return draft.when("host", true).because(text!(
+        // Where the machine itself ran short, no group's account tells of it.
+        let whole = matches!(case.program(), Program::LinuxKernel | Program::EarlyOom);
+        let group = !whole || case.resource() == Resource::Cgroup;
+        return draft.when("group", group).when("machine", !group).because(text!(
             en: "anonymous, shared and file memory at the peak tell a leak from a load",
             zh: "峰值时的匿名、共享与文件内存能区分泄漏和正常负载"
         ));

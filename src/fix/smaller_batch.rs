@@ -180,8 +180,16 @@ fn advise(case: &Case) -> Advice {
     if case.evaluating() && case.trainer().is_some_and(Trainer::has_a_batch_for_evaluation) {
         return Advice::Silent;
     }
+    if !case.context.batch_size.is_known() && !case.context.other_batch.is_known() && case.one_at_a_time() {
+        return Advice::WontHelp(text!(
+            en: "the tensor that was refused is of one sample: its first dimension is 1",
+            zh: "被拒绝的张量只含一个样本：第一维为 1"
+        ));
+    }
     let (learns, divided) = (case.training() && !case.evaluating(), case.clue(Clue::DataParallel));
     let draft = Draft::new(case, &FIX)
+        // Of a device that the weights fill no batch is the larger part.
+        .weight(if case.weights_fill() { 0.4 } else { 1.0 })
         .when("diffusion", case.diffusion())
         .when("elsewhere", learns_elsewhere || learns)
         .when("calls-elsewhere", !learns_elsewhere && !learns && !case.context.batch_size.is_known())

@@ -1,6 +1,7 @@
 //! A service's own caches.
 
 use super::prelude::*;
+use super::work::runs_python;
 
 pub const FIX: Fix = Fix {
     id: "smaller-buffers",
@@ -46,7 +47,14 @@ pub const FIX: Fix = Fix {
             Target::Program,
             "set the program's cache, buffer and connection limits below its memory limit",
             "把程序的缓存、缓冲和连接数上限设到内存上限以下",
-        ),
+        )
+        .unless("unknown"),
+        said(
+            Target::Program,
+            "by the program's own options: smaller caches, fewer workers, connections or objects at once",
+            "用程序自身的选项：更小的缓存，更少的 worker、连接或一次处理的对象",
+        )
+        .when("unknown"),
     ],
     fixtures: &["fix/database-killed"],
     advise,
@@ -78,10 +86,13 @@ fn advise(case: &Case) -> Advice {
         None => draft,
     };
     // A program that is in no list may have no such setting.
-    if service.is_none() && case.victim().is_none_or(|program| program.targets().is_empty()) {
+    let unknown = service.is_none() && case.victim().is_none_or(|program| program.targets().is_empty());
+    if unknown && (!case.alone_in_its_container() || runs_python(case)) {
         return Advice::Silent;
     }
     draft
+        .when("unknown", unknown)
+        .weight(if unknown { 0.6 } else { 1.0 })
         .frees_unknown(text!(
             en: "what the caches hold; the program's own statistics tell",
             zh: "缓存所占；以程序自身的统计为准"

@@ -5,7 +5,7 @@ use super::prelude::*;
 pub const FIX: Fix = Fix {
     id: "smaller-images",
     class: Class::Shapes,
-    title: || text!(en: "Smaller images or crops", zh: "减小图像或裁剪尺寸"),
+    title: || text!(en: "Smaller images or inputs", zh: "减小图像或输入尺寸"),
     doc: || {
         text!(
             en: "Activations of a convolutional net grow with the square of the side; a vision transformer's \

@@ -54,6 +54,12 @@ pub const FIX: Fix = Fix {
             "以更低位宽加载权重：用 16 位代替 32 位；模型有 8 位或 4 位版本时用之",
         )
         .when("own-model"),
+        said(
+            Target::Pytorch,
+            "load the weights in 8 or 4 bits instead of 16, where the model has such a form, or a smaller model",
+            "模型有 8 位或 4 位版本时用其代替 16 位，或换更小的模型",
+        )
+        .when("own-model-in-16"),
         said(Target::Pytorch, "a form of the same model with fewer bits per weight", "同一模型每权重位数更少的版本")
             .when("narrower"),
     ],
@@ -62,7 +68,8 @@ pub const FIX: Fix = Fix {
 };
 
 fn advise(case: &Case) -> Advice {
-    let inference = case.inference() || (case.loading() && case.learns());
+    let fills = case.weights_fill() && !case.training();
+    let inference = case.inference() || fills || (case.loading() && case.learns());
     if !inference {
         return Advice::Silent;
     }
@@ -81,6 +88,7 @@ fn advise(case: &Case) -> Advice {
         return Advice::Withheld(text!(en: "the weights have 2 bits already", zh: "权重已是 2 位"));
     }
     let pretrained = case.pretrained() && !case.builds_a_model() && !narrower;
+    let in_16 = matches!(case.precision(), Some(Precision::Fp16 | Precision::Bf16));
     let next = match width {
         Some(3) => "Q2_K",
         Some(4) => "Q3_K_M",
@@ -91,7 +99,9 @@ fn advise(case: &Case) -> Advice {
     draft
         .when("pretrained", pretrained)
         .when("narrower", narrower)
-        .when("own-model", !pretrained && !narrower)
+        .when("own-model", !pretrained && !narrower && !in_16)
+        .when("own-model-in-16", !pretrained && !narrower && in_16)
+        .when("fills", fills)
         .when("beyond-ram", case.model_beyond_ram())
         .when("early", case.clue(Clue::EarlyVllm))
         .frees_if(

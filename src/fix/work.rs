@@ -37,6 +37,11 @@ const BUILDERS: &[&str] = &[
 /// Names under which Python programs appear, beginnings included.
 const PYTHON: &[&str] = &["python", "pypy", "pt_main_thread", "torchrun", "jupyter", "ipython", "ipykernel", "conda"];
 
+/// True for the name of a process that runs Python.
+fn interpreted(name: &str) -> bool {
+    PYTHON.iter().any(|python| name.starts_with(python))
+}
+
 /// The kinds of work that the incident may be; never empty. Where nothing tells, all that its memory allows.
 pub fn of(case: &Case) -> Vec<Work> {
     // An engine that is only built serves nobody yet.
@@ -96,7 +101,7 @@ fn on_host(case: &Case) -> Vec<Work> {
         && let Some(name) = victim
     {
         let name = name.rsplit(['/', '\\']).next().unwrap_or_default();
-        if PYTHON.iter().any(|python| name.starts_with(python)) {
+        if interpreted(name) {
             return python(case, loader);
         }
         if BUILDERS.contains(&name) {
@@ -110,6 +115,23 @@ fn on_host(case: &Case) -> Vec<Work> {
         };
     }
     of_program(case, program, loader)
+}
+
+/// True where the process that was killed has the name of an installed command, whose user sets options and writes no
+/// lines. Interpreters, and what PyTorch, Ray and their like name their processes, run code of the user's own.
+pub(super) fn runs_under_its_own_name(case: &Case) -> bool {
+    let Some(name) = case.incident.event.facts.process_name.get() else { return false };
+    let name = name.to_ascii_lowercase();
+    let name = name.rsplit(['/', '\\']).next().unwrap_or_default();
+    let named_by_its_script = name.contains("::") || name.contains(".py") || name.contains("(") || name == "sh";
+    let program = case.program();
+    // Ray and Dask name a worker after the task that it runs.
+    let cluster = matches!(program, Program::Ray | Program::Dask);
+    !interpreted(name)
+        && !name.starts_with("pt_data")
+        && !named_by_its_script
+        && !cluster
+        && case.context.frames.is_empty()
 }
 
 /// By the row of the program that ran out of the machine's memory.
@@ -130,10 +152,14 @@ fn of_program(case: &Case, program: Program, loader: bool) -> Vec<Work> {
 }
 
 /// True where the log shows a Python script, by its command or a traceback.
-fn runs_python(case: &Case) -> bool {
+pub(super) fn runs_python(case: &Case) -> bool {
     let context = case.context;
     let script = |text: &String| text.contains("python") || text.contains(".py");
-    context.command.get().is_some_and(script) || context.program.get().is_some_and(script) || !context.frames.is_empty()
+    let victim = case.incident.event.facts.process_name.get();
+    victim.is_some_and(|name| interpreted(&name.to_ascii_lowercase()))
+        || context.command.get().is_some_and(script)
+        || context.program.get().is_some_and(script)
+        || !context.frames.is_empty()
 }
 
 /// A Python program in the machine's memory: loaders are training's, the rest may be anything that Python does.

@@ -270,6 +270,16 @@ fn out_of_place(diagnosis: &Diagnosis, ranked: &Ranked) -> Vec<String> {
     let room = room.is_some_and(|((asked, free), all)| free.low > asked.high * 4 && free.low * 5 > all.high);
     rule(gpu && room && !limited && OF_A_PASS.contains(&id), "less memory where more was free");
     let own_limit = event.has(Sign::RefusedByLimit) && event.resource.on_host();
+    let never = diagnosis.plan.withheld.iter().any(|(_, why)| why.en.contains("never fit"));
+    let begun = !matches!(phase, Some(Phase::Forward | Phase::Loss | Phase::Backward))
+        || context.step.value() != Some(0)
+        || context.epoch.value().is_some_and(|epoch| epoch > 1)
+        || context.has(Clue::Resumed)
+        || matches!(context.trainer.value(), Some(Trainer::DeepSpeed | Trainer::Megatron))
+        || context.zero_stage.is_known()
+        || shown(&["/deepspeed/"]);
+    let of_states = ["eight-bit-optimizer", "lighter-optimizer", "cpu-offload"].contains(&id);
+    rule(gpu && of_states && !begun && !never, "states that no step has made yet");
     let more = ["raise-host-limit", "swap", "fewer-at-once"].contains(&id);
     rule(own_limit && more && confidence(CauseId::FrameworkLimit) >= 0.5, "more RAM for a limit of the program's own");
     rule(id == "smaller-batch" && confidence(CauseId::LeakGrowth) >= 0.6, "a smaller batch for what grows");
@@ -469,6 +479,20 @@ fn against_what_runs(incident: &Incident, ranked: &Ranked) -> Vec<String> {
     rule(starts && (OF_A_PASS.contains(&id) || id == "less-at-once"), "data where a session is made");
     rule(event.has(Sign::AddressSpaceLimit) && says("memoryOverhead"), "memory where addresses were counted");
     rule(calls(&["model.state_dict("]) && says("save_only_model"), "what comes after the model");
+    let autocast = context.frames.iter().any(|frame| frame.file.replace('\\', "/").ends_with("amp/autocast_mode.py"));
+    rule(autocast && id == "mixed-precision", "autocast, which runs already");
+    let ranks = context.has(Clue::RanksOnOneDevice);
+    rule(ranks && id == "kill-zombies", "ranks of the job as leftovers");
+    let victim = event.facts.process_name.get().filter(|_| event.resource.on_host() && context.frames.is_empty());
+    let own_name = victim.is_some_and(|name| {
+        !["py", "pt_", "jupyter", "ipy", "conda", "torchrun", "sh"].iter().any(|start| name.starts_with(start))
+            && !name.contains([':', '.', '('])
+            && !matches!(event.program, Program::Ray | Program::Dask)
+    });
+    rule(own_name && ["DataLoader(", "np.", "self."].iter().any(|word| says(word)), "code for an installed command");
+    let container = matches!(event.program, Program::Kubernetes | Program::Docker);
+    let one = event.resource == Resource::Cgroup && !event.has(Sign::DataLoaderWorker) && !context.workers.is_known();
+    rule(container && one && id == "fewer-at-once", "other jobs, in a container of its own");
     let early = context.dated.value().is_some_and(|dated| dated < (2021, 6));
     rule(early && (says("inference_mode(") || says("torch.autocast(")), "what came after the day of the log");
     wrong
@@ -546,4 +570,173 @@ fn spilling_that_is_in_force_is_not_switched_on_in_another_way() {
         "  File \"/opt/conda/lib/python3.10/site-packages/dask_cuda/proxify_host_file.py\", line 640, in __getitem__\n";
     let lines = lines_of(&format!("{failed}{frame}"), "spill-to-host").join("\n");
     assert!(!lines.contains("enable_cudf_spill"), "{lines}");
+}
+
+/// The ids that are offered for a text, best first.
+fn offers_for(text: &str) -> Vec<&'static str> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("log");
+    std::fs::write(&path, text).unwrap();
+    plan_of(&path).unwrap().offers.iter().map(|ranked| ranked.fix.id).collect()
+}
+
+/// A card of 8 GiB on which next to nothing is free.
+const FULL_CARD: &str = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 128.00 MiB. GPU 0 has a total \
+    capacity of 7.73 GiB of which 39.00 MiB is free. Including non-PyTorch memory, this process has 7.70 GiB memory in \
+    use. Of the allocated memory 7.57 GiB is allocated by PyTorch, and 20.31 MiB is reserved by PyTorch but \
+    unallocated.\n";
+
+/// A traceback of a training step of a language model, with what stands between its ends.
+fn training_step(between: &str) -> String {
+    format!(
+        "LlamaForCausalLM: 166,212,608 parameters\n  0%|          | 0/40 [00:00<?, ?it/s]\n\
+        Traceback (most recent call last):\n  File \"/w/finetune.py\", line 59, in <module>\n    main()\n  \
+        File \"/w/finetune.py\", line 40, in compute_loss\n    loss = model(input_ids=x, labels=x).loss\n{between}  \
+        File \"/v/lib/python3.11/site-packages/transformers/models/llama/modeling_llama.py\", line 459, in forward\n    \
+        logits = self.lm_head(hidden_states)\n{FULL_CARD}"
+    )
+}
+
+#[test]
+fn a_pass_under_autocast_is_not_told_to_compute_in_16_bit() {
+    let autocast = "  File \"/v/lib/python3.11/site-packages/torch/amp/autocast_mode.py\", line 44, in decorate_autocast\n    \
+        return func(*args, **kwargs)\n";
+    assert!(offers_for(&training_step("")).contains(&"mixed-precision"));
+    assert!(!offers_for(&training_step(autocast)).contains(&"mixed-precision"));
+}
+
+#[test]
+fn no_state_is_made_smaller_before_an_optimizer_has_one() {
+    let of_states = ["eight-bit-optimizer", "lighter-optimizer", "cpu-offload", "lora"];
+    let first = offers_for(&training_step(""));
+    assert!(!first.iter().any(|id| of_states.contains(id)), "{first:?}");
+    let later = offers_for(&training_step("").replace("0/40", "7/40"));
+    assert!(of_states.iter().all(|id| later.contains(id)), "{later:?}");
+}
+
+#[test]
+fn a_loader_that_could_not_be_forked_starts_fewer_workers() {
+    let text = "  File \"/e/lib/python3.5/site-packages/torch/utils/data/dataloader.py\", line 289, in __init__\n    \
+        w.start()\n  File \"/e/lib/python3.5/multiprocessing/popen_fork.py\", line 67, in _launch\n    \
+        self.pid = os.fork()\nOSError: [Errno 12] Cannot allocate memory\n";
+    assert_eq!(offers_for(text).first(), Some(&"fewer-workers"));
+    // Its Python has no PyTorch that knows how many batches are prefetched.
+    assert_eq!(lines_of(text, "fewer-workers"), ["DataLoader(..., num_workers=2)"]);
+}
+
+#[test]
+fn what_rises_with_every_step_is_looked_for_before_there_is_more_memory() {
+    let refused = "Traceback (most recent call last):\n  File \"/w/cpu_train.py\", line 13, in <module>\n    \
+        out = model(x)\n  File \"/v/lib/python3.11/site-packages/torch/nn/modules/linear.py\", line 125, in forward\n    \
+        return F.linear(input, self.weight, self.bias)\nRuntimeError: [enforce fail at alloc_cpu.cpp:118] err == 0. \
+        DefaultCPUAllocator: can't allocate memory: you tried to allocate 143360000 bytes. Error code 12 (Cannot \
+        allocate memory)\n";
+    let steps = |readings: [u32; 4]| {
+        let told = readings.iter().enumerate().map(|(step, mib)| format!("step {step} resident {mib} MiB\n"));
+        offers_for(&format!("{}{refused}", told.collect::<String>()))
+    };
+    let rising = steps([1034, 1717, 2401, 3085]);
+    assert_eq!(rising.first(), Some(&"find-the-leak"), "{rising:?}");
+    assert!(!rising.contains(&"read-less-at-once"), "{rising:?}");
+    let level = steps([3034, 3037, 3035, 3085]);
+    assert!(level.first() != Some(&"find-the-leak") && level.contains(&"read-less-at-once"), "{level:?}");
+}
+
+#[test]
+fn an_installed_command_gets_no_lines_of_code() {
+    let killed = |name: &str| {
+        format!(
+            "RuntimeError: DataLoader worker (pid 629) is killed by signal: Killed.\nMemory cgroup out of memory: \
+            Killed process 629 ({name}) total-vm:13595580kB, anon-rss:6295572kB, file-rss:77660kB, shmem-rss:16kB\n"
+        )
+    };
+    let python = lines_of(&killed("python3"), "fewer-workers");
+    assert!(python.iter().any(|line| line.starts_with("DataLoader(")), "{python:?}");
+    assert_eq!(lines_of(&killed("onmt_train"), "fewer-workers"), ["2 worker processes"]);
+    assert!(!offers_for(&killed("onmt_train")).contains(&"no-python-lists-in-dataset"));
+}
+
+#[test]
+fn a_container_of_one_program_has_no_other_jobs_to_stop() {
+    let pod = "  kube-state-metric:\n    Image:          registry.example.org/kube-state-metrics:v2.12.0\n    Limits:\n      \
+        memory:  244Mi\n    State:          Waiting\n      Reason:       CrashLoopBackOff\n    Last State:     \
+        Terminated\n      Reason:       OOMKilled\n      Exit Code:    137\n";
+    let offers = offers_for(pod);
+    assert_eq!(offers.first(), Some(&"raise-host-limit"));
+    assert!(offers.contains(&"smaller-buffers") && !offers.contains(&"fewer-at-once"), "{offers:?}");
+    assert!(!offers.contains(&"read-less-at-once"), "{offers:?}");
+    let workers = format!("DataLoader: num_workers=8\n{pod}");
+    assert!(offers_for(&workers).contains(&"fewer-at-once"));
+}
+
+#[test]
+fn ranks_that_crowd_one_device_are_moved_and_nothing_of_them_is_saved() {
+    let offers = offered("fixtures/logs/fix/ranks-on-one-card.log");
+    assert_eq!(offers.first(), Some(&"device-per-rank"));
+    let saved = ["kill-zombies", "smaller-batch", "smaller-images", "mixed-precision"];
+    assert!(!offers.iter().any(|id| saved.contains(id)), "{offers:?}");
+}
+
+#[test]
+fn weights_that_fill_a_device_come_before_the_batch() {
+    let loaded = |parameters: &str| {
+        offers_for(&format!("INFO finetune: loaded base model in bfloat16, {parameters} B parameters\n{FULL_CARD}"))
+    };
+    let large = loaded("3.31");
+    assert_eq!(large.first(), Some(&"weight-quantisation"), "{large:?}");
+    let small = loaded("0.31");
+    assert_eq!(small.first(), Some(&"smaller-batch"), "{small:?}");
+}
+
+/// Readers of 2018 had no `inference_mode`; `no_grad` is in every release.
+#[test]
+fn gradients_are_switched_off_by_what_the_release_of_the_wording_has() {
+    let validation = |frames: &str, message: &str| {
+        let text = format!(
+            "Epoch: [0][1100/1182]\nTraceback (most recent call last):\n  File \"train.py\", line 349, in <module>\n    \
+            main()\n  File \"train.py\", line 282, in validate\n    scores = model(x)\n{frames}{message}"
+        );
+        lines_of(&text, "no-grad-in-eval").concat()
+    };
+    assert!(validation("", "RuntimeError: CUDA error: out of memory\n").starts_with("with torch.no_grad()"));
+    assert!(validation("", FULL_CARD).starts_with("with torch.inference_mode()"));
+}
+
+#[test]
+fn one_tensor_of_which_nothing_is_told_may_be_scores() {
+    let text = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 72.00 GiB. GPU 0 has a total capacity of \
+        23.65 GiB of which 18.80 GiB is free. Of the allocated memory 3.15 GiB is allocated by PyTorch, and 50.00 MiB is \
+        reserved by PyTorch but unallocated.\n";
+    assert_eq!(offers_for(text).get(2), Some(&"fused-attention"));
+    let place = "  File \"/w/train.py\", line 7, in <module>\n    mask = torch.ones(n, n, device=x.device)\n";
+    assert!(!offers_for(&format!("{place}{text}")).contains(&"fused-attention"));
+}
+
+#[test]
+fn a_simulation_that_is_run_as_it_is_gets_no_loop_to_write() {
+    assert!(!offered("fixtures/logs/simulation/kokkos.log").contains(&"chunk-the-operation"));
+}
+
+#[test]
+fn a_tensor_of_one_sample_is_not_halved() {
+    let refused = |shape: &str| {
+        offers_for(&format!(
+            "2019-03-01 10:00:00.000000: W tensorflow/core/framework/op_kernel.cc:1192] Resource exhausted: OOM when \
+            allocating tensor with shape[{shape}] and type float on /job:localhost/replica:0/task:0/device:GPU:0 by \
+            allocator GPU_0_bfc\n"
+        ))
+    };
+    assert!(refused("16,12,402,354,128").contains(&"smaller-batch"));
+    assert!(!refused("1,12,402,354,128").contains(&"smaller-batch"));
+    // A filter has no samples.
+    assert!(refused("1,1,2048,4096").contains(&"smaller-batch"));
+}
+
+#[test]
+fn a_loop_of_chainers_trainer_has_a_batch() {
+    let text = "Traceback (most recent call last):\n  \
+        File \"/e/lib/python3.5/site-packages/chainer/training/trainer.py\", line 343, in run\n    update()\n\
+        cupy.cuda.memory.OutOfMemoryError: Out of memory allocating 25,600,000 bytes (allocated so far: 3,562,561,536 \
+        bytes).\n";
+    assert_eq!(offers_for(text).first(), Some(&"smaller-batch"));
 }

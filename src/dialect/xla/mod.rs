@@ -292,6 +292,9 @@ impl<'a> Failure<'a> {
             if let Some(count) = tensor::elements(words) {
                 self.facts.numbers.entry(Number::TensorElements).or_insert((count, at));
             }
+            if let Some(first) = tensor::first_of_many(words) {
+                self.facts.numbers.entry(Number::FirstDimension).or_insert((first as f64, at));
+            }
             if let Some(side) = tensor::square(words) {
                 self.facts.numbers.entry(Number::SquareSide).or_insert((side as f64, at));
             }

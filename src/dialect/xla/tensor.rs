@@ -29,6 +29,16 @@ fn product(text: &str) -> Option<u64> {
     dimensions(text)?.into_iter().try_fold(1u64, u64::checked_mul)
 }
 
+/// The widest filter that convolutions have.
+const WIDEST_FILTER: u64 = 11;
+
+/// The first dimension of a shape of four and more, as what layers pass on has: the samples. A filter's second one is a
+/// side of a few elements.
+pub fn first_of_many(text: &str) -> Option<u64> {
+    let all = dimensions(text).filter(|all| all.len() >= 4)?;
+    all.first().copied().filter(|_| all.get(1).is_some_and(|second| *second > WIDEST_FILTER))
+}
+
 /// The side of the largest square in the shape: two equal neighbours, as in `[60000,60000]`.
 pub fn square(text: &str) -> Option<u64> {
     dimensions(text)?.windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| pair[0]).max()
