@@ -477,7 +477,13 @@ fn entries(figures: &Figures, ledger: &Ledger) -> Vec<Entry> {
             text!(en: "capacity − free − every process named", zh: "总容量 − 空闲 − 所有已列出的进程"),
         );
     } else if let Some(outside) = ledger.outside {
-        let basis = if mixed.is_empty() {
+        let basis = if mixed.is_empty() && ledger.reserved.is_none() {
+            text!(
+                en: "capacity − free − what is allocated: cached blocks, context, libraries and other processes, which \
+                     the message does not tell apart",
+                zh: "总容量 − 空闲 − 已分配：缓存块、CUDA 上下文、库和其他进程，报错信息没有区分"
+            )
+        } else if mixed.is_empty() {
             text!(
                 en: "capacity − free − what this framework holds: context, libraries and other processes, which the \
                      message does not tell apart",

@@ -56,17 +56,18 @@ struct Test {
 
 /// Outcomes that several causes share.
 mod see {
-    pub const FALLS: (&str, &str) = ("most of it is free once the job has stopped", "任务停止后大部分空闲");
+    pub const FALLS: (&str, &str) =
+        ("all but some hundred MiB are free once the job has stopped", "任务停止后除几百 MiB 外全部空闲");
     pub const ROOM: (&str, &str) = ("it has room", "它还有空间");
     pub const AS_MEANT: (&str, &str) = ("they are as meant", "与预期一致");
     pub const AS_BEFORE: (&str, &str) = ("it fails as before", "与之前一样失败");
-    pub const EARLY: (&str, &str) =
-        ("the peak stands near the device's size from the first step on", "峰值从第一步起就接近设备容量");
-    pub const FULL: (&str, &str) =
-        ("it stands near the device's size from the first step on", "从第一步起就接近设备容量");
+    pub const EARLY: (&str, &str) = ("the peak is level, near the device's size", "峰值平稳，接近设备容量");
+    pub const FULL: (&str, &str) = ("it is level, near the device's size", "保持平稳，接近设备容量");
     pub const RISES: (&str, &str) = ("what is allocated rises from step to step", "已分配量逐步上升");
-    pub const PEAK_JUMPS: (&str, &str) =
-        ("the peak jumps in one phase, what is allocated stays", "峰值在某个阶段突增，而已分配量不变");
+    pub const PEAK_JUMPS: (&str, &str) = (
+        "the peak jumps in one phase, what is allocated after it is as before",
+        "峰值在某个阶段突增，之后已分配量如前",
+    );
     pub const JUMPS: (&str, &str) = ("it jumps in one phase and falls back", "在某个阶段突增后回落");
     pub const TWICE: (&str, &str) = ("twice the weights are held right after loading", "加载后即占用权重的两倍");
     pub const WEIGHTS: (&str, &str) = ("the weights alone: the step needs the rest", "仅有权重：其余是该步骤的需求");
@@ -102,7 +103,11 @@ const TESTS: &[Test] = &[
                 "it names this process, which held most of the memory",
                 "记录指向本进程，且它占用了大部分内存",
             ),
-            (HostWorkers, "it names one of many like-named processes", "记录指向众多同名进程之一"),
+            (
+                HostWorkers,
+                "it names one of like-named processes, more than the job has ranks",
+                "记录指向同名进程之一，其数量多于任务的 rank 数",
+            ),
             (OtherProcess, "its table of tasks shows that another process held most", "任务表显示其他进程占用最多"),
             (SharedMemory, "shmem stands for most of the memory", "shmem 占去大部分内存"),
         ],
@@ -170,8 +175,8 @@ const TESTS: &[Test] = &[
         outcomes: &[
             (
                 OtherProcess,
-                "much of the memory is still in use: stop or move who holds it",
-                "仍有大量占用：停止或移走占用者",
+                "a GiB or more is still in use: stop or move who holds it",
+                "仍有 1 GiB 以上被占用：停止或移走占用者",
             ),
             (
                 HostMemory,
@@ -259,7 +264,8 @@ const TESTS: &[Test] = &[
         id: "smaller-share",
         act: |incident| {
             // A share that bounds the warm-up as well leaves less for what failed.
-            (pooled(incident) && asker(incident) == Asker::Engine && !warms_up_before_its_pool(incident)).then(|| {
+            let sized = asker(incident) == Asker::Engine && !warms_up_before_its_pool(incident) && !loads(incident);
+            (pooled(incident) && sized).then(|| {
                 (
                     "program",
                     text!(
@@ -341,11 +347,17 @@ const TESTS: &[Test] = &[
         act: |incident| {
             let here = asker(incident) == Asker::Tensor && incident.event.on_pytorch();
             (here && loads(incident) && running(incident)).then(|| {
+                let all = match incident.context.trainer.value() {
+                    Some(Trainer::Diffusers) => {
+                        "for m in pipe.components.values() if hasattr(m, 'parameters') for p in m.parameters()"
+                    }
+                    _ => "for p in model.parameters()",
+                };
                 (
                     "pytorch",
                     text!(
-                        en: "load once onto the CPU and print(sum(p.nbytes for p in model.parameters()) / 2**30)",
-                        zh: "先加载到 CPU，再 print(sum(p.nbytes for p in model.parameters()) / 2**30)"
+                        en: "load once onto the CPU and print(sum(p.nbytes {all}) / 2**30)",
+                        zh: "先加载到 CPU，再 print(sum(p.nbytes {all}) / 2**30)"
                     ),
                 )
             })
@@ -409,6 +421,94 @@ const TESTS: &[Test] = &[
                 Preallocation,
                 "what is reserved stands at a fixed share of the device already",
                 "保留量已是设备的固定比例",
+            ),
+        ],
+    },
+    Test {
+        // What comes once, or only now and then, is read where it stands: the ends of steps never see it.
+        id: "around-the-call",
+        act: |incident| {
+            let (target, line) = per_step(incident);
+            (target == "pytorch" && stands_apart(incident) && running(incident) && !loads(incident)).then(|| {
+                (
+                    target,
+                    text!(
+                        en: "{line}   # just before the call that fails, and in an except block around it",
+                        zh: "{line}   # 在出错的调用之前，以及包住它的 except 块中"
+                    ),
+                )
+            })
+        },
+        about: &[],
+        outcomes: &[
+            (
+                LeakGrowth,
+                "more is allocated before it each time that it is reached",
+                "每次到达这里之前的已分配量都更多",
+            ),
+            (Fragmentation, "before it much more is reserved than allocated", "调用之前保留量远高于已分配量"),
+            (Capacity, "most of the device is allocated before it", "调用之前设备大部分已分配"),
+            (
+                TransientPeak,
+                "before it there is room, which several tensors of the call fill",
+                "调用之前有空间，被该调用的多个张量占满",
+            ),
+            (
+                SingleHugeAllocation,
+                "before it there is room, and the one request is for more",
+                "调用之前有空间，而单次申请超过了它",
+            ),
+            (DuplicateModel, "before it twice the weights are allocated", "调用之前已分配权重的两倍"),
+            (
+                NonFramework,
+                "what is reserved is far below what the device's own tool counts for this process",
+                "保留量远低于设备工具统计的本进程用量",
+            ),
+            (
+                OtherProcess,
+                "all of it is small while the device's tool shows the device full",
+                "自身占用很小，而设备工具显示已满",
+            ),
+            (
+                Preallocation,
+                "what is reserved stands at a fixed share of the device from the start",
+                "保留量从一开始就是设备的固定比例",
+            ),
+            (
+                FrameworkLimit,
+                "what is reserved ends at a value well below the device's size",
+                "保留量停在明显低于设备容量的值",
+            ),
+            (WrongDevice, "it is another device that was meant", "本应使用另一设备"),
+        ],
+    },
+    Test {
+        // The states of an optimizer are as large whatever the batch; what it works with for a moment is not needed
+        // where it takes one parameter after the other.
+        id: "one-parameter-at-a-time",
+        act: |incident| {
+            let steps = incident.context.phase.value() == Some(Phase::OptimizerStep);
+            (steps && incident.event.on_pytorch() && running(incident)).then(|| {
+                (
+                    "pytorch",
+                    text!(
+                        en: "foreach=False   # in the optimizer, for one run",
+                        zh: "foreach=False   # 在优化器中设置，仅运行一次"
+                    ),
+                )
+            })
+        },
+        about: &[TransientPeak],
+        outcomes: &[
+            (TransientPeak, "it runs", "可以运行"),
+            (Capacity, "it fails in the same step", "在同一步失败"),
+            (LeakGrowth, "it fails a few steps later", "若干步之后失败"),
+            (DuplicateModel, "it fails in the same step", "在同一步失败"),
+            (Fragmentation, "it fails with much reserved and unused", "失败时仍有大量保留而未使用"),
+            (
+                OtherProcess,
+                "it fails in the same step, and the device's tool lists others",
+                "在同一步失败，且设备工具列出其他进程",
             ),
         ],
     },
@@ -631,7 +731,9 @@ const TESTS: &[Test] = &[
         act: |incident| {
             let one = incident.context.batch_size.value() == Some(1);
             let data = !(asker(incident) == Asker::Tensor && incident.event.on_pytorch() && loads(incident));
-            (data && matches!(asker(incident), Asker::Tensor | Asker::PooledTensor)).then(|| {
+            // What an optimizer asks for is as large as its parameters, and its states stay.
+            let of_data = data && incident.context.phase.value() != Some(Phase::OptimizerStep);
+            (of_data && matches!(asker(incident), Asker::Tensor | Asker::PooledTensor)).then(|| {
                 (
                     "program",
                     if builds(incident) {
@@ -688,6 +790,11 @@ const TESTS: &[Test] = &[
         outcomes: &[
             (KvCache, "it starts", "可以启动"),
             (Capacity, "it fails on a buffer of the same size", "在同样大小的缓冲区失败"),
+            (
+                SingleHugeAllocation,
+                "it fails on a buffer that has shrunk with the context, and is still too large",
+                "在随上下文缩小、但仍然过大的缓冲区失败",
+            ),
             (FrameworkLimit, "it fails on a buffer of the same size", "在同样大小的缓冲区失败"),
             (OtherProcess, "it fails on the first buffer", "在第一个缓冲区就失败"),
             (HostMemory, "it fails while weights are loaded", "加载权重时失败"),
@@ -700,7 +807,8 @@ const TESTS: &[Test] = &[
     Test {
         id: "limit-settings",
         act: |incident| {
-            running(incident).then(|| {
+            let shown = incident.event.facts.get(Fact::Limit).is_some();
+            (running(incident) && !shown).then(|| {
                 ("shell", text!(
                     en: "search the program and its environment for a memory fraction, a pool size or a partition of \
                          the device",
@@ -766,7 +874,19 @@ fn reads_each_step(incident: &Incident) -> bool {
 
 /// True where a reading is reached more than once before the failure.
 fn has_steps_behind(incident: &Incident) -> bool {
-    reads_each_step(incident) && !loads(incident) && !in_first_step(incident)
+    // The device's own tool reads what a pool took at the start, whatever is in it.
+    let hidden =
+        asker(incident) == Asker::PooledTensor && incident.meter() == incident.event.accelerator().driver_meter();
+    reads_each_step(incident) && !loads(incident) && !in_first_step(incident) && !stands_apart(incident) && !hidden
+}
+
+/// True where what failed comes once, or now and then: an evaluation, a save, one prediction of a script.
+fn stands_apart(incident: &Incident) -> bool {
+    match incident.context.phase.value() {
+        Some(Phase::Validation | Phase::Checkpoint | Phase::Decode | Phase::DataLoading) => true,
+        Some(Phase::Inference) => job_kind(incident) != Some(JobKind::Serving),
+        _ => false,
+    }
 }
 
 /// True while weights go to the device, before any work on data.
@@ -867,6 +987,10 @@ pub fn observations(incident: &Incident, findings: &[Finding], conclusion: Concl
         if !open.iter().any(decides) {
             continue;
         }
+        // Of the first cause each says what one would see.
+        if !asks_whether && printed.first().is_some_and(|first| see(test, incident, *first).is_none()) {
+            continue;
+        }
         let Some((target, act)) = (test.act)(incident) else { continue };
         open.retain(|pair| !decides(pair));
         let also = asks_whether.then_some(DriverOrUnrelated);
@@ -920,11 +1044,17 @@ mod tests {
         let mut first_step = torch(&FULL_CARD);
         first_step.context.phase = Known::Seen(Phase::Backward, Span::line(9));
         first_step.context.step = Known::Seen(0, Span::line(8));
+        let mut validating = torch(&FULL_CARD);
+        validating.context.phase = Known::Seen(Phase::Validation, Span::line(9));
+        let mut stepping = torch(&FULL_CARD);
+        stepping.context.phase = Known::Seen(Phase::OptimizerStep, Span::line(9));
         let mut loading = torch(&FULL_CARD);
         loading.context.phase = Known::Seen(Phase::Load, Span::line(9));
         vec![
             torch(&FULL_CARD),
             first_step,
+            validating,
+            stepping,
             loading,
             settled(event(Program::Jax, Resource::Gpu, &[])),
             settled(event(Program::Vllm, Resource::Gpu, &[])),
@@ -990,13 +1120,15 @@ mod tests {
         for incident in incidents() {
             let context = &incident.context;
             let loads = context.phase.value() == Some(Phase::Load);
-            if !loads && !context.step.is_known() {
+            let apart = context.phase.value() == Some(Phase::Validation);
+            let steps = context.phase.value() == Some(Phase::OptimizerStep);
+            if !loads && !apart && !steps && !context.step.is_known() {
                 continue;
             }
             for test in TESTS {
                 let Some((_, act)) = (test.act)(&incident) else { continue };
-                assert!(!act.en.contains("end of each step"), "{}", test.id);
-                assert!(!loads || !act.en.contains("batch of 1"), "{}", test.id);
+                assert!(steps || !act.en.contains("end of each step"), "{}", test.id);
+                assert!(!(loads || steps) || !act.en.contains("batch of 1"), "{}", test.id);
             }
         }
     }

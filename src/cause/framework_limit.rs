@@ -8,6 +8,7 @@ use crate::domain::{Accelerator, Program};
 use crate::incident::{Incident, release};
 use crate::text;
 use crate::text::Text;
+use crate::units::Bytes;
 
 pub const CAUSE: Cause = Cause {
     id: CauseId::FrameworkLimit,
@@ -62,6 +63,16 @@ fn refute(incident: &Incident) -> Text {
             en: "Run once with `expandable_segments:False`: if the same request is refused, the address space set \
                  aside is not the limit.",
             zh: "设置 `expandable_segments:False` 运行一次：若同样的请求仍被拒绝，则与预留的地址空间无关。"
+        );
+    }
+    if let (Asker::Host, Some(limit), Some(_)) =
+        (asker(incident), event.facts.get(Fact::Limit), event.program.own_limit())
+    {
+        let set = Bytes(limit.bytes);
+        return text!(
+            en: "Run once with the limit raised from {set} by half: if it ends at the new limit as well, it is the \
+                 need that is too large, not the limit that is low.",
+            zh: "将上限从 {set} 提高一半运行一次：若同样用到新的上限，则是需求过大而不是上限过低。"
         );
     }
     match asker(incident) {

@@ -89,6 +89,9 @@ pub fn assemble(document: &Document, events: Vec<Event>) -> (Vec<Incident>, Vec<
         {
             context.clues.entry(Clue::RanksOnOneDevice).or_insert(group.event.at);
         }
+        if let Some(at) = context.ranks_listed_on(group.event.facts.device.value().unwrap_or(0)) {
+            context.clues.insert(Clue::RanksOnOneDevice, at);
+        }
         if i >= WITH_SERIES && Some(i) != primary {
             context.series = Vec::new();
         }

@@ -313,16 +313,17 @@ impl Page {
     /// thing to change.
     fn answer(&mut self, diagnosis: &Diagnosis, detail: Detail) {
         match diagnosis.findings.first() {
-            Some(_) if diagnosis.conclusion.is_undecided() => {
+            Some(first) if diagnosis.conclusion.is_undecided() => {
                 self.candidates_named(diagnosis);
-                if let Some(observation) = diagnosis.decide.first() {
-                    let head = Text::new("To find out: ", "如何判定：");
-                    let head = [run(Tone::Strong, self.say(&head))];
-                    self.screen.paragraph(&head, 2, &[run(Tone::Plain, self.say(&observation.act))]);
-                }
+                // Where one cause alone is worth telling, what would prove it wrong decides.
+                let first = || (first.cause.refute)(&diagnosis.incident);
+                let act = diagnosis.decide.first().map_or_else(first, |observation| observation.act.clone());
+                let head = Text::new("To find out: ", "如何判定：");
+                let head = [run(Tone::Strong, self.say(&head))];
+                self.screen.paragraph(&head, 2, &[run(Tone::Plain, self.say(&act))]);
             }
             Some(first) => {
-                let title = self.cause_title(&Text::new("Why: ", "原因："), first);
+                let title = self.cause_title(&wording::why(first), first);
                 self.screen.paragraph(&[], 2, &title);
             }
             None => self.heading(&no_cause()),
@@ -719,7 +720,7 @@ impl Page {
         };
         self.screen.blank();
         if self.answers_later {
-            let title = self.cause_title(&Text::new("Why: ", "原因："), first);
+            let title = self.cause_title(&wording::why(first), first);
             self.screen.paragraph(&[], 2, &title);
         } else {
             match first.supporting().is_empty() && first.evidence.iter().all(|evidence| evidence.weight <= 0.0) {

@@ -93,6 +93,14 @@ pub fn undecided(diagnosis: &Diagnosis) -> Option<Text> {
     }
 }
 
+/// What stands before a first cause that stands out: on what it rests where no line speaks for it.
+pub fn why(first: &Finding) -> Text {
+    if first.supporting().is_empty() && first.evidence.iter().all(|evidence| evidence.weight <= 0.0) {
+        return Text::new("Why, going by how often failures like this have it: ", "原因（按此类故障中的出现频率）：");
+    }
+    Text::new("Why: ", "原因：")
+}
+
 /// On what the shares rest where nothing in the log is told for any of the causes that it leaves open.
 pub fn rests_on_frequency() -> Text {
     Text::new(
@@ -153,6 +161,13 @@ pub fn beforehand(incident: &Incident) -> Vec<Text> {
                 en: "This process holds {held} outside the framework's allocator, where a context takes 0.3 to 1 GiB; \
                      {missing} was missing.",
                 zh: "本进程在框架分配器之外占用 {held}，而上下文通常只占 0.3 到 1 GiB；缺口为 {missing}。"
+            )
+        } else if ledger.reserved.is_none() {
+            text!(
+                en: "{held} of the device is neither allocated nor free: what is cached, which the message does not \
+                     tell, a context of 0.3 to 1 GiB, and others. {missing} was missing; {tool} shows whose it is.",
+                zh: "设备中有 {held} 既未分配也非空闲：其中包括报错未给出的缓存、0.3 到 1 GiB 的上下文以及其他占用。缺口\
+                     为 {missing}；归属可用 {tool} 查看。"
             )
         } else {
             text!(

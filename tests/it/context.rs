@@ -404,3 +404,42 @@ fn the_engine_and_the_application_around_a_message_are_known_by_their_own_lines(
         assert_eq!(of_text(&format!("{line}\n{message}")).trainer.value(), Some(trainer), "{line}");
     }
 }
+
+/// Ranks that load a checkpoint onto the first device show in the table there and on their own.
+#[test]
+fn ranks_that_a_table_lists_on_two_devices_share_the_first() {
+    let table = |rows: &[(u32, u32, u32)]| {
+        let mut text = "RuntimeError: CUDA out of memory. Tried to allocate 384.00 MiB (GPU 0; 10.76 GiB total \
+                        capacity; 3.03 GiB already allocated; 35.56 MiB free; 3.30 GiB reserved in total by PyTorch)\n\
+                        +-----------------------------------------------------------------------------+\n\
+                        | NVIDIA-SMI 455.23.05    Driver Version: 455.23.05    CUDA Version: 11.1     |\n\
+                        |-------------------------------+----------------------+----------------------+\n\
+                        | GPU  Name        Persistence-M| Bus-Id        Disp.A | Volatile Uncorr. ECC |\n\
+                        | Fan  Temp  Perf  Pwr:Usage/Cap|         Memory-Usage | GPU-Util  Compute M. |\n\
+                        |===============================+======================+======================|\n"
+            .to_string();
+        for gpu in 0..3 {
+            text += &format!("|   {gpu}  GeForce RTX 208...  Off  | 00000000:3D:00.0 Off |                  N/A |\n");
+            text += "| 30%   44C    P2    70W / 250W |   9871MiB / 11019MiB |     40%      Default |\n";
+            text += "+-------------------------------+----------------------+----------------------+\n";
+        }
+        text += "\n+-----------------------------------------------------------------------------+\n\
+                 | Processes:                                                                  |\n\
+                 |  GPU   GI   CI        PID   Type   Process name                  GPU Memory |\n\
+                 |        ID   ID                                                   Usage      |\n\
+                 |=============================================================================|\n";
+        for (gpu, pid, held) in rows {
+            text +=
+                &format!("|    {gpu}   N/A  N/A     {pid}      C   python                          {held:>6}MiB |\n");
+        }
+        text + "+-----------------------------------------------------------------------------+\n"
+    };
+    let crowded = |rows: &[(u32, u32, u32)]| {
+        let document = reader().read_stream("x", Box::new(std::io::Cursor::new(table(rows).into_bytes()))).unwrap();
+        assemble(&document, events(&document)).0[0].context.has(Clue::RanksOnOneDevice)
+    };
+    assert!(crowded(&[(0, 4001, 7000), (0, 4002, 900), (0, 4003, 900), (1, 4002, 9000), (2, 4003, 9000)]));
+    let spread = [(0, 4001, 4000), (1, 4001, 4000), (2, 4001, 4000), (0, 4002, 4000), (1, 4002, 4000), (2, 4002, 4000)];
+    assert!(!crowded(&spread), "two programs that are spread over the devices");
+    assert!(!crowded(&[(0, 4001, 7000), (1, 4002, 9000)]));
+}

@@ -23,8 +23,8 @@ pub const RANKS: Mechanism = Mechanism {
                 Reading::new(
                     "several-load",
                     text!(
-                        en: "several processes of this job sit on one device",
-                        zh: "本任务的多个进程都在同一个设备上"
+                        en: "several processes of this job have memory on this one device",
+                        zh: "本任务的多个进程都占用这同一个设备"
                     ),
                 )
                 .at(*span),

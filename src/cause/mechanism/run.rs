@@ -58,6 +58,7 @@ pub const PHASE: Mechanism = Mechanism {
         "compile",
         "warm-up",
         "data",
+        "engine-load",
     ],
     read: |incident| {
         let (phase, at) = match incident.context.phase {
@@ -69,6 +70,10 @@ pub const PHASE: Mechanism = Mechanism {
             Known::Unknown => return None,
         };
         let (level, en, zh) = match phase {
+            // By its frames: a line of loading may be the last before pools are made.
+            Phase::Load if asker(incident) == Asker::Engine && incident.context.frames.iter().any(|f| f.at == at) => {
+                ("engine-load", "loading the model", "加载模型")
+            }
             Phase::Load => ("load", "loading the model", "加载模型"),
             Phase::Resume => ("resume", "restoring a checkpoint", "恢复检查点"),
             Phase::Forward => ("forward", "the forward pass", "前向传播"),

@@ -306,6 +306,24 @@ impl Context {
         self.user_frame().and_then(|frame| frame.code.as_deref()).unwrap_or_default()
     }
 
+    /// Where a table lists processes on this device of which each has another device of its own: ranks that load onto
+    /// the first, or make a context there. One program that is spread over devices has the same others as its kin.
+    pub fn ranks_listed_on(&self, device: u32) -> Option<Span> {
+        let here = self.gpus.iter().find(|row| row.index == device)?;
+        let lists = |row: &GpuRow, pid: u64| row.processes.iter().any(|(listed, ..)| *listed == pid);
+        let mut own: Vec<u32> = Vec::new();
+        for (pid, ..) in &here.processes {
+            let elsewhere: Vec<u32> =
+                self.gpus.iter().filter(|row| row.index != device && lists(row, *pid)).map(|row| row.index).collect();
+            if let [only] = elsewhere[..]
+                && !own.contains(&only)
+            {
+                own.push(only);
+            }
+        }
+        (own.len() >= 2).then_some(here.used.at)
+    }
+
     /// What of /dev/shm was in use, its size, and the line, by the last row of `df` that tells of it.
     pub fn shared_memory(&self) -> Option<(u64, u64, u64)> {
         let rows = self.side.iter().filter(|row| row.of == SideTable::Df);
