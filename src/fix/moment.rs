@@ -4,6 +4,7 @@
 
 use super::case::{Case, show};
 use super::work::Work;
+use crate::account::proof::ModelStates;
 use crate::cause::{CauseId, mechanism};
 use crate::dialect::{Event, Fact, Resource, Sign};
 use crate::domain::program::Language;
@@ -484,7 +485,8 @@ impl<'a> Case<'a> {
     /// True where the weights, or all that is kept for them, take so much of the device that no batch is what fills it.
     pub(super) fn weights_fill(&self) -> bool {
         let printed = self.incident.event.facts.get(Fact::Weights).map(|weights| weights.interval().low);
-        let computed = || self.context.model_states(&self.incident.event).map(|states| states.need().low);
+        let reckon = |states: ModelStates| (states.parameters.0 + states.parameters.1) / 2.0 * states.bytes_each.0;
+        let computed = || self.context.model_states(&self.incident.event).map(|states| reckon(states) as i128);
         let least = printed.or_else(computed);
         self.on_gpu() && least.zip(self.capacity()).is_some_and(|(least, all)| least * 10 >= all.high * MOSTLY_WEIGHTS)
     }

@@ -849,3 +849,18 @@ fn layers_that_are_split_are_not_split_again() {
     assert!(offers_for(&failed).contains(&"more-devices"));
     assert!(!offers_for(&format!("$ ./llama-server -m model.gguf -ts 1,1\n{failed}")).contains(&"more-devices"));
 }
+
+#[test]
+fn weights_that_are_loaded_in_16_bit_are_not_advised_16_bit() {
+    let loading = |width: &str| {
+        let text = format!(
+            "INFO - Loading model weights (48 layers, hidden size 4096{width})\nTraceback (most recent call last):\n  \
+            File \"/w/main.py\", line 24, in <module>\n    model = LlamaForCausalLM(config).eval()\n  \
+            File \"/v/lib/python3.11/site-packages/torch/nn/modules/linear.py\", line 109, in __init__\n    \
+            torch.empty((out_features, in_features), **factory_kwargs)\n{FULL_CARD}"
+        );
+        lines_of(&text, "weight-quantisation").concat()
+    };
+    assert!(loading("").contains("16 instead of 32"));
+    assert!(loading(", float16").contains("instead of 16") && loading(", bfloat16").contains("instead of 16"));
+}
