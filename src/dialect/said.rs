@@ -57,6 +57,14 @@ impl Event {
         ["with shape (", "shape[", "with shape["].iter().any(|words| self.says(words))
     }
 
+    /// The shape of the array that was refused, where the message tells it with its sides: `(169600, 32001)`.
+    pub(crate) fn shape(&self) -> Option<&str> {
+        let (_, rest) = self.message.split_once("an array with shape (")?;
+        let (sides, _) = rest.split_once(')')?;
+        let told = sides.contains(',') && sides.bytes().all(|b| b.is_ascii_digit() || b == b',' || b == b' ');
+        told.then_some(sides)
+    }
+
     /// The wide type of an array that the message names.
     pub(crate) fn wide_type(&self) -> Option<&'static str> {
         WIDE.into_iter().find(|wide| self.says(wide))

@@ -17,10 +17,12 @@ pub const FIX: Fix = Fix {
     },
     helps: &[Work::Training, Work::Inference],
     needs: &[Need::Gpu, Need::OwnCode],
-    applies: |case| case.pytorch() && case.clue(Clue::RanksOnOneDevice),
+    applies: |case| case.pytorch() && case.ranks_on_one_device(),
     costs: Costs { slows: (-0.5, 0.0), numerics: Numerics::Same },
-    knobs: &[line(Target::Pytorch, "{module}.set_device(int(os.environ[\"LOCAL_RANK\"]))")
-        .note("before anything moves to the device", "在任何张量移到设备之前")],
+    knobs: &[line(Target::Pytorch, "{module}.set_device(int(os.environ[\"LOCAL_RANK\"]))").note(
+        "before anything moves to the device; without torchrun, the worker's own index",
+        "在任何张量移到设备之前；没有用 torchrun 时用 worker 自己的编号",
+    )],
     fixtures: &["fix/ranks-on-one-card"],
     advise,
 };

@@ -221,12 +221,18 @@ impl<'a> Draft<'a> {
 }
 
 /// Circumstances that lines of any fix may depend on: a data loader feeds the job, a model is trained, the program runs
-/// a session of TensorFlow 1, sound is worked on.
-pub const UNIVERSAL: [&str; 4] = ["loader", "trains", "session", "sound"];
+/// a session of TensorFlow 1, sound is worked on, the device has no bf16.
+pub const UNIVERSAL: [&str; 5] = ["loader", "trains", "session", "sound", "before-ampere"];
 
 /// Those of them that are given.
 fn universal(case: &Case) -> Vec<&'static str> {
-    let given = [Need::Loader.met(case), case.training(), case.clue(Clue::TensorFlow1), case.of_sound()];
+    let given = [
+        Need::Loader.met(case),
+        case.training(),
+        case.clue(Clue::TensorFlow1),
+        case.of_sound(),
+        case.clue(Clue::BeforeAmpere),
+    ];
     UNIVERSAL.iter().zip(given).filter(|(_, given)| *given).map(|(name, _)| *name).collect()
 }
 

@@ -23,8 +23,8 @@ pub const FIX: Fix = Fix {
             .note("or --disable-cuda-graph", "或 --disable-cuda-graph"),
         line(Target::Tgi, "--cuda-graphs 0"),
         line(Target::Pytorch, "torch.compile(model)").note(
-            "mode=\"default\" instead of \"reduce-overhead\" or \"max-autotune\"",
-            "用 mode=\"default\" 代替 \"reduce-overhead\" 或 \"max-autotune\"",
+            "mode=\"default\" instead of \"reduce-overhead\" or \"max-autotune\"; of an engine: its eager mode",
+            "用 mode=\"default\" 代替 \"reduce-overhead\" 或 \"max-autotune\"；若是推理引擎，用其 eager 模式",
         ),
     ],
     fixtures: &["vllm/kv-bytes", "vllm/no-blocks"],

@@ -31,12 +31,28 @@ pub const FIX: Fix = Fix {
         line(Target::Pytorch, "print(x.shape, x.dtype)")
             .note("before the failing line", "放在出错行之前")
             .unless("placed"),
-        line(Target::Python, "print(x.shape, x.dtype)").note("before the failing line", "放在出错行之前"),
+        line(Target::Python, "print(x.shape, x.dtype)")
+            .note("before the failing line", "放在出错行之前")
+            .unless("shape-told"),
+        said(
+            Target::Python,
+            "find where the sides of ({sides}) come from: the one that nobody meant is too large",
+            "查明 ({sides}) 各边长的来源：有一边是无意中变大的",
+        ),
         said(Target::Program, "print the sizes that go into the failing allocation", "打印出错分配所用的各个尺寸"),
     ],
     fixtures: &["pytorch/more-than-1eb"],
     advise,
 };
+
+/// True where an array is padded or cut to sides that the program computed: its size is those sides, and no data.
+fn pads(case: &Case) -> bool {
+    let calls = ["np.pad(", "numpy.pad(", "F.pad(", "copyMakeBorder("];
+    case.context.frames.iter().rev().take(3).any(|frame| {
+        frame.function == "pad"
+            || frame.code.as_deref().is_some_and(|code| calls.iter().any(|call| code.contains(call)))
+    })
+}
 
 fn advise(case: &Case) -> Advice {
     let draft = Draft::new(case, &FIX);
@@ -44,10 +60,15 @@ fn advise(case: &Case) -> Advice {
         Some(place) => draft.when("placed", true).fill("place", place),
         None => draft,
     };
+    let draft = match case.incident.event.shape() {
+        Some(sides) => draft.when("shape-told", true).fill("sides", sides),
+        None => draft,
+    };
     let absurd = case.sign(Sign::AbsurdRequest)
         || case.requested().zip(case.capacity()).is_some_and(|(requested, capacity)| requested.low > capacity.high);
     draft
         .when("absurd", absurd)
+        .when("padded", pads(case))
         .of_request()
         .frees_if(
             // Of a number that went wrong no part is memory.

@@ -17,8 +17,9 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: Work::ALL,
-    needs: &[Need::ListedProcesses, Need::Running, Need::OthersHold],
-    applies: |_| true,
+    needs: &[Need::Running, Need::OthersHold],
+    // Who else uses a device of Vulkan shows whatever its vendor.
+    applies: |case| case.discrete_gpu() || case.on_gpu() && case.accelerator() == Accelerator::Any,
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
     knobs: &[
         line(Target::Shell, "ps -o pid,user,etime,cmd -p {query}")
@@ -63,7 +64,7 @@ fn advise(case: &Case) -> Advice {
         }
         return unnamed(case);
     };
-    if case.clue(Clue::RanksOnOneDevice) {
+    if case.ranks_on_one_device() {
         return Advice::WontHelp(text!(
             en: "the other processes on this GPU are ranks of this job: each needs a device of its own",
             zh: "这块 GPU 上的其他进程是本任务的 rank：应让每个 rank 使用自己的设备"

@@ -21,9 +21,14 @@ pub const FIX: Fix = Fix {
     costs: Costs { slows: (-0.5, 0.0), numerics: Numerics::Same },
     knobs: &[
         line(Target::HfTrainer, "AutoModelForCausalLM.from_pretrained(..., attn_implementation=\"sdpa\")")
-            .note("or \"flash_attention_2\"", "或 \"flash_attention_2\""),
-        line(Target::LlamaFactory, "flash_attn: fa2"),
-        line(Target::Swift, "--attn_impl flash_attn"),
+            .note("or \"flash_attention_2\"", "或 \"flash_attention_2\"")
+            .unless("before-ampere"),
+        line(Target::HfTrainer, "AutoModelForCausalLM.from_pretrained(..., attn_implementation=\"sdpa\")")
+            .when("before-ampere"),
+        line(Target::LlamaFactory, "flash_attn: fa2").unless("before-ampere"),
+        line(Target::LlamaFactory, "flash_attn: sdpa").when("before-ampere"),
+        line(Target::Swift, "--attn_impl flash_attn").unless("before-ampere"),
+        line(Target::Swift, "--attn_impl sdpa").when("before-ampere"),
         line(Target::SdWebUi, "--opt-sdp-attention").note("or --xformers", "或 --xformers"),
         line(Target::ComfyUi, "--use-pytorch-cross-attention")
             .note("or --use-split-cross-attention", "或 --use-split-cross-attention"),

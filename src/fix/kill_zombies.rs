@@ -18,7 +18,7 @@ pub const FIX: Fix = Fix {
     helps: Work::ALL,
     needs: &[Need::ListedProcesses, Need::Running, Need::OthersHold],
     // Ranks of the job itself are nobody's leftovers.
-    applies: |case| !case.clue(Clue::RanksOnOneDevice),
+    applies: |case| !case.ranks_on_one_device(),
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
     knobs: &[line(Target::Shell, "sudo fuser -v {nodes}").note(
         "lists every process that has a GPU open, hidden ones too; end leftovers of yours, not this job",

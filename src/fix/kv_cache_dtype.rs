@@ -19,8 +19,8 @@ pub const FIX: Fix = Fix {
     applies: |case| case.engine().is_some(),
     costs: Costs { slows: (-0.1, 0.1), numerics: Numerics::Model },
     knobs: &[
-        line(Target::Vllm, "--kv-cache-dtype fp8"),
-        line(Target::Sglang, "--kv-cache-dtype fp8_e5m2"),
+        line(Target::Vllm, "--kv-cache-dtype fp8").unless("before-ampere"),
+        line(Target::Sglang, "--kv-cache-dtype fp8_e5m2").unless("before-ampere"),
         line(Target::LlamaCpp, "-fa on -ctk q8_0 -ctv q8_0"),
         line(Target::Ollama, "OLLAMA_FLASH_ATTENTION=1 OLLAMA_KV_CACHE_TYPE=q8_0 ollama serve"),
         line(Target::Lmdeploy, "--quant-policy 8"),

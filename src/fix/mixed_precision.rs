@@ -20,10 +20,16 @@ pub const FIX: Fix = Fix {
     applies: |case| case.learns() && !case.still_beyond(0.5) && case.confidence(CauseId::SingleHugeAllocation) < 0.6,
     costs: Costs { slows: (-0.6, 0.0), numerics: Numerics::Benign },
     knobs: &[
-        line(Target::HfTrainer, "bf16=True").note("fp16=True before Ampere", "Ampere 之前的卡用 fp16=True"),
-        line(Target::Lightning, "Trainer(precision=\"bf16-mixed\")"),
-        line(Target::Accelerate, "Accelerator(mixed_precision=\"bf16\")"),
-        line(Target::DeepSpeed, "\"bf16\": {\"enabled\": true}"),
+        line(Target::HfTrainer, "bf16=True")
+            .note("fp16=True before Ampere", "Ampere 之前的卡用 fp16=True")
+            .unless("before-ampere"),
+        line(Target::HfTrainer, "fp16=True").when("before-ampere"),
+        line(Target::Lightning, "Trainer(precision=\"bf16-mixed\")").unless("before-ampere"),
+        line(Target::Lightning, "Trainer(precision=\"16-mixed\")").when("before-ampere"),
+        line(Target::Accelerate, "Accelerator(mixed_precision=\"bf16\")").unless("before-ampere"),
+        line(Target::Accelerate, "Accelerator(mixed_precision=\"fp16\")").when("before-ampere"),
+        line(Target::DeepSpeed, "\"bf16\": {\"enabled\": true}").unless("before-ampere"),
+        line(Target::DeepSpeed, "\"fp16\": {\"enabled\": true}").when("before-ampere"),
         line(Target::Ultralytics, "amp=True"),
         line(Target::MmEngine, "optim_wrapper.type=AmpOptimWrapper"),
         line(Target::Fastai, "learn.to_fp16()"),
@@ -51,6 +57,12 @@ pub const FIX: Fix = Fix {
         line(Target::Pytorch, "with torch.autocast(\"{device}\", dtype=torch.bfloat16):")
             .note("around the forward pass; float16 before Ampere", "包住前向；Ampere 之前的卡用 float16")
             .when("on-nvidia"),
+        line(Target::Pytorch, "with torch.autocast(\"{device}\", dtype=torch.float16):")
+            .note("around the forward pass and the loss, with a GradScaler", "包住前向与损失，并使用 GradScaler")
+            .when("trains-in-fp16"),
+        line(Target::Pytorch, "with torch.autocast(\"{device}\", dtype=torch.float16):")
+            .note("around the forward pass", "包住前向")
+            .when("in-fp16"),
     ],
     fixtures: &["context/side-tables", "pytorch/cuda-error-old"],
     advise,
@@ -85,12 +97,15 @@ fn advise(case: &Case) -> Advice {
         _ => 0.35,
     };
     let (nvidia, trains) = (case.accelerator() == Accelerator::Cuda, case.training());
+    let (early, nvidia) = (nvidia && case.clue(Clue::BeforeAmpere), nvidia && !case.clue(Clue::BeforeAmpere));
     Draft::new(case, &FIX)
         .weight(known)
         .when("trains-on-nvidia", trains && nvidia)
-        .when("trains-elsewhere", trains && !nvidia)
+        .when("trains-in-fp16", trains && early)
+        .when("in-fp16", !trains && early)
+        .when("trains-elsewhere", trains && !nvidia && !early)
         .when("on-nvidia", !trains && nvidia)
-        .when("elsewhere", !trains && !nvidia)
+        .when("elsewhere", !trains && !nvidia && !early)
         .frees_if(
             case.share_of_allocated(0.0, 0.45, text!(en: "about half of the activations", zh: "约一半激活")),
             case.ask_for_peak(),

@@ -4,6 +4,8 @@
 
 use super::case::{Case, show};
 use super::work::Work;
+use crate::account::proof::ModelStates;
+use crate::cause::{CauseId, mechanism};
 use crate::dialect::{Event, Fact, Resource, Sign};
 use crate::domain::program::Language;
 use crate::domain::{Number, Program, Trainer};
@@ -128,6 +130,9 @@ const OF_SOUND: &[&str] = &[
     "wavs",
     "whisper",
 ];
+
+/// From this share on the device is the wrong one.
+const LIKELY_WRONG: f64 = 0.4;
 
 /// Tenths of a device from which on its weights are what fills it.
 const MOSTLY_WEIGHTS: i128 = 7;
@@ -430,6 +435,20 @@ impl<'a> Case<'a> {
         self.on_host() && of_ram.chain(named).any(|values: Vec<f64>| evenly_rising(&values))
     }
 
+    /// The share of memory that was in use at the last reading, in percent, where a request was refused with more than
+    /// half of it left: what refused it is no lack of RAM.
+    pub(super) fn refused_far_below_all(&self) -> Option<f64> {
+        let killed = self.sign(Sign::KilledWithProof) || self.sign(Sign::KilledWithoutProof);
+        let shares = self.context.trends.iter().filter(|trend| trend.unit == Unit::Percent && !trend.of_device());
+        let last = shares.filter_map(|trend| {
+            let used = |share: f64| if trend.free { 100.0 - share } else { share };
+            trend.samples.last().map(|(_, share)| used(*share))
+        });
+        let most = last.reduce(f64::max)?;
+        let one_request = self.confidence(CauseId::SingleHugeAllocation) >= 0.2;
+        (self.resource() == Resource::Host && !killed && !one_request && most < 50.0).then_some(most)
+    }
+
     /// True where data loaders were being started: a fork, which asks for as much memory as the parent has.
     pub(super) fn forks_loaders(&self) -> bool {
         let forks = self.context.frames.last().is_some_and(|frame| {
@@ -438,9 +457,21 @@ impl<'a> Case<'a> {
         forks && self.context.frames.iter().any(|frame| path(frame).ends_with("dataloader.py"))
     }
 
+    /// True where ranks of one job took the same device: by their messages, or by processes of one size on a device
+    /// that the causes found hold to be the wrong one.
+    pub(super) fn ranks_on_one_device(&self) -> bool {
+        let several = self.incident.event.facts.other_processes.len() > 1;
+        let of_one_size = || {
+            let read = mechanism::readings(self.incident);
+            read.iter().any(|(mechanism, _)| mechanism.id == "like-sized-processes")
+        };
+        self.clue(Clue::RanksOnOneDevice)
+            || several && self.confidence(CauseId::WrongDevice) >= LIKELY_WRONG && of_one_size()
+    }
+
     /// Why nothing that this process could save helps: ranks of its own job hold half of the device and more.
     pub(super) fn crowded_by_its_ranks(&self) -> Option<Text> {
-        let shared = self.clue(Clue::RanksOnOneDevice) && self.on_gpu();
+        let shared = self.ranks_on_one_device() && self.on_gpu();
         let (others, all) = self.others().zip(self.capacity()).filter(|_| shared)?;
         (others.low * 2 >= all.high).then(|| {
             let (others, all) = (show(others.middle()), show(all.middle()));
@@ -454,7 +485,8 @@ impl<'a> Case<'a> {
     /// True where the weights, or all that is kept for them, take so much of the device that no batch is what fills it.
     pub(super) fn weights_fill(&self) -> bool {
         let printed = self.incident.event.facts.get(Fact::Weights).map(|weights| weights.interval().low);
-        let computed = || self.context.model_states(&self.incident.event).map(|states| states.need().low);
+        let reckon = |states: ModelStates| (states.parameters.0 + states.parameters.1) / 2.0 * states.bytes_each.0;
+        let computed = || self.context.model_states(&self.incident.event).map(|states| reckon(states) as i128);
         let least = printed.or_else(computed);
         self.on_gpu() && least.zip(self.capacity()).is_some_and(|(least, all)| least * 10 >= all.high * MOSTLY_WEIGHTS)
     }

@@ -49,13 +49,17 @@ pub const FIX: Fix = Fix {
 
 fn advise(case: &Case) -> Advice {
     // Processes that crowd one device of several need their own, not a model over all of them.
-    if case.clue(Clue::RanksOnOneDevice) && case.engine().is_none() {
+    if case.ranks_on_one_device() && case.engine().is_none() {
         return Advice::Silent;
     }
     // A trainer spreads what it trains by its own means.
     let trains = case.trainer().is_some_and(|trainer| trainer.purpose() == Purpose::Training) || case.training();
     if trains && case.engine_around().is_none() {
         return Advice::Silent;
+    }
+    let given = |command: &String| command.contains(" -ts ") || command.contains("tensor-split");
+    if case.engine() == Some(Program::LlamaCpp) && case.context.command.get().is_some_and(given) {
+        return Advice::Withheld(text!(en: "the layers are split over devices already", zh: "各层已分到多个设备"));
     }
     let facts = &case.incident.event.facts;
     let budget = Budget::of(facts);

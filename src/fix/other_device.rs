@@ -34,7 +34,7 @@ fn advise(case: &Case) -> Advice {
     let (Some(visible), tool) = (case.accelerator().visible_devices(), case.accelerator().tool()) else {
         return Advice::Silent;
     };
-    if case.clue(Clue::RanksOnOneDevice) {
+    if case.ranks_on_one_device() {
         return Advice::WontHelp(text!(
             en: "every rank would follow: each needs a device of its own",
             zh: "所有 rank 会一起搬过去：应让每个 rank 使用自己的设备"

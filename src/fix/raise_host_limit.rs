@@ -87,6 +87,12 @@ fn advise(case: &Case) -> Advice {
             zh: "每个进程各存一份会超过任何机器的内存：要改的是设置而不是上限"
         ));
     }
+    if let Some(share) = case.refused_far_below_all().filter(|_| limit.is_none()) {
+        return Advice::WontHelp(text!(
+            en: "the last reading is {share} % of memory: a limit refused the request, which more RAM does not move",
+            zh: "最后一次读数只占内存的 {share} %：是某个上限拒绝了申请，增加内存不会改变它"
+        ));
+    }
     let more = by_settings.flatten().or(limit.map(|limit| limit.saturating_add(limit / 2)));
     // Whole GiB, or MiB where the limit is small.
     let (tried, unit) = match more {

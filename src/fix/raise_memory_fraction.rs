@@ -54,13 +54,19 @@ fn advise(case: &Case) -> Advice {
             ),
         )
     });
-    let draft = Draft::new(case, &FIX);
+    let sliver = case.program() == Program::Tensorflow
+        && case.incident.event.facts.get(Fact::Limit).is_some_and(|limit| limit.bytes < GIB);
+    let draft = Draft::new(case, &FIX).when("sliver", sliver);
     let draft = draft.frees_if(room, text!(en: "the message does not print the limit", zh: "报错没有打印上限"));
     draft.certainty(if cap.is_some() { Certainty::Arithmetic } else { Certainty::RuleOfThumb }).because(match cap {
         Some(cap) => {
             let limit = show(cap.middle());
             text!(en: "a limit of {limit} applies, below what the device has", zh: "生效的上限为 {limit}，低于设备容量")
         }
+        None if sliver => text!(
+            en: "the pool is a sliver of any GPU: what others left of it, or a fraction that the program sets",
+            zh: "内存池只有任何 GPU 的一小部分：要么是其他进程剩下的，要么是程序设置了比例"
+        ),
         None => text!(en: "a limit below the device's memory seems to apply", zh: "似乎有低于设备容量的上限在生效"),
     })
 }

@@ -38,12 +38,14 @@ fn advise(case: &Case) -> Advice {
     let killed = case.sign(Sign::KilledWithProof) || case.sign(Sign::KilledWithoutProof);
     let refused = case.requested().is_some() && !killed && case.resource() == Resource::Host;
     let suspected = refused && !own && case.confidence(CauseId::FrameworkLimit) > 0.3;
-    if case.on_gpu() || case.windows() || !(limited || suspected) {
+    let far_below = case.refused_far_below_all().is_some();
+    if case.on_gpu() || case.windows() || !(limited || suspected || far_below) {
         return Advice::Silent;
     }
     Draft::new(case, &FIX)
         .when("limited", limited)
-        .weight(if limited { 1.0 } else { 0.3 })
+        .when("far-below", far_below)
+        .weight(if limited || far_below { 1.0 } else { 0.3 })
         .frees_unknown(text!(en: "frees nothing: it raises the limit", zh: "不释放内存：它提高上限"))
         .because(text!(
             en: "the limit is on addresses or commitments, not on RAM",

@@ -21,7 +21,9 @@ pub const FIX: Fix = Fix {
     applies: |_| true,
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
     knobs: &[
-        line(Target::Docker, "docker run --shm-size={size}g ...").note("or --ipc=host", "或 --ipc=host"),
+        line(Target::Docker, "docker run --shm-size={size}g ...")
+            .note("or --ipc=host", "或 --ipc=host")
+            .unless("of-the-host"),
         line(Target::Kubernetes, "volumes: [{name: shm, emptyDir: {medium: Memory, sizeLimit: {size}Gi}}]")
             .note("mounted at /dev/shm", "挂载到 /dev/shm"),
         line(Target::Linux, "mount -o remount,size={size}G /dev/shm"),
@@ -66,7 +68,7 @@ fn advise(case: &Case) -> Advice {
             },
         );
     // What is there was not enough, whatever the rule says.
-    let there = case.context.shared_memory().map(|(_, total, _)| total);
+    let there = in_force(case);
     let least = there.map_or(1, |total| total.div_ceil(GIB).saturating_mul(2));
     let size = computed.map_or(8, |need| need.div_ceil(GIB)).max(least);
     let basis = match (computed, there) {
@@ -91,6 +93,18 @@ fn advise(case: &Case) -> Advice {
     Draft::new(case, &FIX)
         .frees_unknown(text!(en: "frees nothing: it raises the limit", zh: "不释放内存：它提高上限"))
         .certainty(if computed.is_some() { Certainty::Likely } else { Certainty::RuleOfThumb })
+        .when("of-the-host", case.context.command.get().is_some_and(|command| command.contains("ipc=host")))
         .fill("size", size)
         .because(basis)
+}
+
+/// The size of /dev/shm, by a table of the log or by what the container was started with.
+fn in_force(case: &Case) -> Option<u64> {
+    let listed = case.context.shared_memory().map(|(_, total, _)| total);
+    let started = || {
+        let (_, given) = case.context.command.get()?.split_once("--shm-size")?;
+        let size = given.trim_start_matches(['=', ' ']).split_whitespace().next()?;
+        crate::units::parse(&format!("{size}B"), crate::units::Base::Binary).map(|size| size.bytes)
+    };
+    listed.or_else(started)
 }

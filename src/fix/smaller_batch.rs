@@ -150,7 +150,18 @@ fn advise(case: &Case) -> Advice {
     }
     if let Some(asked) = case.requested().filter(|_| case.still_beyond(share(case))) {
         let share = share(case);
+        let need = asked.low;
         let (part, asked) = (show((asked.low as f64 * share) as i128), show(asked.middle()));
+        // How many samples there are is not known: fewer than half may still be some.
+        if let Some(all) = case.capacity().filter(|_| !batch_known(case)) {
+            let parts = (need + all.low.max(1) - 1) / all.low.max(1) * 2;
+            let why = text!(
+                en: "half of the batch leaves {part} of the {asked} requested, more than the device has: it would take \
+                     1/{parts} of it or less, if what is large is the batch",
+                zh: "批大小减半后，申请的 {asked} 仍有 {part}，超过设备容量：若过大的是批，需要降到 1/{parts} 或更小"
+            );
+            return if parts > FEW_PARTS { Advice::WontHelp(why) } else { Advice::Withheld(why) };
+        }
         return Advice::WontHelp(text!(
             en: "at {share:.2} of the batch {part} of the {asked} requested are left, still more than the device has",
             zh: "批大小降到 {share:.2} 时，申请的 {asked} 仍有 {part}，超过设备容量"
@@ -298,6 +309,13 @@ fn advise(case: &Case) -> Advice {
         ))
 }
 
+/// A batch may well have so many samples that one of these parts is left of it.
+const FEW_PARTS: i128 = 16;
+
+fn batch_known(case: &Case) -> bool {
+    case.context.batch_size.is_known() || case.context.other_batch.is_known()
+}
+
 /// The batch to try as a share of the batch now; a half where it is not known.
 pub(super) fn share(case: &Case) -> f64 {
     match case.context.batch_size.value().filter(|batch| *batch > 1) {
@@ -355,8 +373,8 @@ fn on_host(case: &Case) -> Advice {
         return Advice::Silent;
     }
     Advice::WontHelp(text!(
-        en: "the batch decides GPU memory; in RAM it counts only in the loaders' queues",
-        zh: "批大小决定的是显存；在内存中它只影响数据加载的预取队列"
+        en: "in RAM the batch counts only in the loaders' queues",
+        zh: "在内存中，批大小只影响数据加载的预取队列"
     ))
 }
 

@@ -30,6 +30,12 @@ pub const FIX: Fix = Fix {
             "width {shown}, height {shown}; upscale afterwards with tiling",
             "width {shown}, height {shown}；之后用分块放大",
         ),
+        said(
+            Target::TensorFlow,
+            "a smaller image, volume or grid, or tiles of it",
+            "更小的图像、体数据或网格，或分块处理",
+        )
+        .when("one-sample"),
         line(Target::Pytorch, "{option}"),
         line(Target::Pytorch, "transforms.Resize({shown})").when("fed"),
         said(Target::Pytorch, "generate at {shown} pixels a side", "以边长 {shown} 像素生成").when("made"),
@@ -64,8 +70,11 @@ fn advise(case: &Case) -> Advice {
     let model = case.works() != [Work::Compute];
     let untold =
         model && !vision && case.pytorch() && case.trainer().is_none() && !case.training() && !case.inference();
+    // A tensor of one sample is large by its sides.
+    let first = case.incident.event.facts.number(Number::FirstDimension);
+    let one_sample = first.is_some_and(|first| first <= 1.0) && case.one_at_a_time();
     // Sound has no pixels.
-    if case.of_sound() || !vision && (!untold || case.large_model()) {
+    if case.of_sound() || !vision && !one_sample && (!untold || case.large_model()) {
         return Advice::Silent;
     }
     let tried = side.map(|side| (side * 3 / 4 / 32 * 32).max(32));
@@ -82,6 +91,7 @@ fn advise(case: &Case) -> Advice {
     let draft = option.into_iter().fold(draft, |draft, option| draft.fill("option", option));
     draft
         .when("untold", untold)
+        .when("one-sample", one_sample)
         .when("made", case.diffusion())
         .weight(if untold { UNTOLD } else { 1.0 })
         .frees_if(

@@ -51,6 +51,9 @@ fn advise(case: &Case) -> Advice {
     if case.program().own_limit().is_some() && case.confidence(CauseId::FrameworkLimit) > 0.5 {
         return Advice::Silent;
     }
+    if case.refused_far_below_all().is_some() {
+        return Advice::Silent;
+    }
     let commit = if case.windows() || case.sign(Sign::AddressSpaceLimit) { 1.3 } else { 1.0 };
     Draft::new(case, &FIX)
         .weight(commit)

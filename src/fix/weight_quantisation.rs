@@ -23,6 +23,8 @@ pub const FIX: Fix = Fix {
             // Variables in the making come from no checkpoint that could be narrower.
             && !case.sign(Sign::Initializer)
             && !case.compares_at_start()
+            // In the midst of requests a pool holds what the weights leave: narrower ones make it larger.
+            && !(case.on_gpu() && case.phase() == Some(Phase::Inference) && pools(case))
             // Of what narrower weights leave free a pool takes the same share.
             && !takes_share_of_free(case.incident)
             // A network of the script's own class has no form of fewer bits to load.
@@ -32,9 +34,17 @@ pub const FIX: Fix = Fix {
     },
     costs: Costs { slows: (-0.3, 0.3), numerics: Numerics::Model },
     knobs: &[
-        line(Target::Vllm, "--quantization fp8").note("or a checkpoint in AWQ/GPTQ", "或使用 AWQ/GPTQ 检查点"),
+        line(Target::Vllm, "--quantization fp8")
+            .note("or a checkpoint in AWQ/GPTQ", "或使用 AWQ/GPTQ 检查点")
+            .unless("before-ampere"),
         line(Target::Vllm, "--quantization awq").note("with a checkpoint in AWQ", "配合 AWQ 检查点").when("early"),
-        line(Target::Sglang, "--quantization fp8"),
+        line(Target::Vllm, "--quantization gptq")
+            .note("with a checkpoint in GPTQ", "配合 GPTQ 检查点")
+            .when("before-ampere"),
+        line(Target::Sglang, "--quantization fp8").unless("before-ampere"),
+        line(Target::Sglang, "--quantization gptq")
+            .note("with a checkpoint in GPTQ", "配合 GPTQ 检查点")
+            .when("before-ampere"),
         line(Target::Tgi, "--quantize bitsandbytes-nf4"),
         line(Target::LlamaCpp, "-m model-{narrower}.gguf").note("a smaller quantisation", "更小的量化版本"),
         line(Target::Ollama, "ollama run MODEL:{tag}").note("a smaller quantisation", "更小的量化版本"),
@@ -66,6 +76,12 @@ pub const FIX: Fix = Fix {
     fixtures: &["pytorch/private-pools", "sglang/fraction"],
     advise,
 };
+
+/// True where an engine fills with its pool what weights leave of the device.
+fn pools(case: &Case) -> bool {
+    let of_free = |engine: Program| matches!(engine.device_use(), DeviceUse::PoolOfFree { .. });
+    case.engine().is_some_and(|engine| engine.sizes_pool_by_device() || of_free(engine))
+}
 
 fn advise(case: &Case) -> Advice {
     let fills = case.weights_fill() && !case.training();
@@ -103,7 +119,8 @@ fn advise(case: &Case) -> Advice {
         .when("own-model-in-16", !pretrained && !narrower && in_16)
         .when("fills", fills)
         .when("beyond-ram", case.model_beyond_ram())
-        .when("early", case.clue(Clue::EarlyVllm))
+        // AWQ's kernels need more than Volta has.
+        .when("early", case.clue(Clue::EarlyVllm) && !case.clue(Clue::BeforeAmpere))
         .frees_if(
             // From which width it comes is known of whole weights only.
             case.of_parameters(1.0, 1.45).filter(|_| !narrower),

@@ -126,9 +126,26 @@ pub(crate) fn allows(incident: &Incident, program: Program, since: Release) -> b
     newest(incident, program).is_none_or(|newest| newest >= since)
 }
 
+/// Spellings of libraries whose releases no log tells, and the month in which they came.
+const SINCE_A_DAY: &[(&str, (u16, u8))] = &[
+    // transformers 4.37 and 4.36, bitsandbytes, PEFT, Liger.
+    ("save_only_model", (2024, 1)),
+    ("attn_implementation", (2023, 12)),
+    ("BitsAndBytesConfig", (2022, 11)),
+    ("get_peft_model", (2023, 2)),
+    ("load_in_4bit", (2023, 5)),
+    ("use_liger_kernel", (2024, 9)),
+];
+
 /// True where nothing in the text came after the newest releases that the log allows.
 pub(crate) fn knows(incident: &Incident, text: &str) -> bool {
-    SPELLINGS.iter().all(|(program, spelling, since)| !text.contains(spelling) || allows(incident, *program, *since))
+    let dated = incident.context.dated.value();
+    let of_the_day =
+        |(spelling, since): &(&str, (u16, u8))| dated.is_none_or(|dated| dated >= *since) || !text.contains(spelling);
+    SINCE_A_DAY.iter().all(of_the_day)
+        && SPELLINGS
+            .iter()
+            .all(|(program, spelling, since)| !text.contains(spelling) || allows(incident, *program, *since))
 }
 
 /// The variable that sets the options of PyTorch's caching allocator: `PYTORCH_ALLOC_CONF` from 2.10 (the CUDA name is

@@ -481,6 +481,14 @@ fn against_what_runs(incident: &Incident, ranked: &Ranked) -> Vec<String> {
     rule(calls(&["model.state_dict("]) && says("save_only_model"), "what comes after the model");
     let autocast = context.frames.iter().any(|frame| frame.file.replace('\\', "/").ends_with("amp/autocast_mode.py"));
     rule(autocast && id == "mixed-precision", "autocast, which runs already");
+    let turing = context.has(Clue::BeforeAmpere);
+    let later = ["dtype=torch.bfloat16", "bf16=True", "fp8", "flash_attention_2", "--quantization awq"];
+    rule(turing && later.iter().any(|word| says(word)), "what a GPU before Ampere does not have");
+    let full = context.side.iter().filter(|told| told.subject.as_deref() == Some("/dev/shm"));
+    let full = full.filter_map(|told| told.total).map(|total| total.bytes).max();
+    let tried = line.split_once("--shm-size=").and_then(|(_, size)| size.split_once('g')?.0.parse::<u64>().ok());
+    let no_more = full.zip(tried).is_some_and(|(full, tried)| tried << 30 <= full);
+    rule(id == "shm-size" && no_more, "a size that was full");
     let ranks = context.has(Clue::RanksOnOneDevice);
     rule(ranks && id == "kill-zombies", "ranks of the job as leftovers");
     let victim = event.facts.process_name.get().filter(|_| event.resource.on_host() && context.frames.is_empty());
@@ -739,4 +747,120 @@ fn a_loop_of_chainers_trainer_has_a_batch() {
         cupy.cuda.memory.OutOfMemoryError: Out of memory allocating 25,600,000 bytes (allocated so far: 3,562,561,536 \
         bytes).\n";
     assert_eq!(offers_for(text).first(), Some(&"smaller-batch"));
+}
+
+#[test]
+fn processes_of_one_size_on_the_wrong_device_are_ranks() {
+    let offers = offered("tests/planted/logs/0356.log");
+    assert_eq!(offers.first(), Some(&"device-per-rank"), "{offers:?}");
+    let others = ["other-device", "free-the-device", "kill-zombies", "smaller-batch"];
+    assert!(!offers.iter().any(|id| others.contains(id)), "{offers:?}");
+}
+
+#[test]
+fn one_process_beside_idle_devices_is_told_to_use_them() {
+    let lines = |devices: &str| {
+        lines_of(
+            &format!("devices: {devices}\nbatch 32 x 1024 tokens\nnumber of parameters: 94.83M\n{FULL_CARD}"),
+            "data-parallel",
+        )
+    };
+    assert!(lines("gpu0=0.4G gpu1=0.0G gpu2=0.0G gpu3=0.0G").concat().contains("one process for each GPU"));
+    assert!(lines("gpu0=0.4G").is_empty());
+}
+
+#[test]
+fn shared_memory_that_was_full_is_enlarged_beyond_its_size() {
+    let failed = "RuntimeError: DataLoader worker (pid 13) is killed by signal: Bus error.\n";
+    let size = |table: &str| lines_of(&format!("{table}{failed}"), "shm-size").concat();
+    assert!(size("").contains("--shm-size=8g"));
+    // A row without its table's header.
+    assert!(size("tmpfs                 24G   23G  1.1G  96% /dev/shm\n").contains("--shm-size=48g"));
+    assert!(size("$ docker run --gpus all --shm-size=16g train python train.py\n").contains("--shm-size=32g"));
+}
+
+#[test]
+fn a_request_refused_far_below_the_machines_memory_asks_for_no_more_of_it() {
+    let refused = |share: &str| {
+        let told: String = (1..9).map(|batch| format!("INFO batch {batch}: {share}{batch}% of memory\n")).collect();
+        offers_for(&format!(
+            "{told}Traceback (most recent call last):\n  File \"/w/crawl.py\", line 9, in <module>\n    \
+            text = part * count\nMemoryError\n"
+        ))
+    };
+    let far = refused("0.0");
+    assert!(far.contains(&"raise-ulimit") && !far.contains(&"raise-host-limit"), "{far:?}");
+    let near = refused("9");
+    assert!(near.contains(&"raise-host-limit") && !near.contains(&"raise-ulimit"), "{near:?}");
+}
+
+#[test]
+fn an_array_that_was_padded_has_sides_that_nobody_meant() {
+    let text = "Traceback (most recent call last):\n  File \"/w/loader.py\", line 739, in getCrop\n    \
+        cropped = np.pad(cropped, ((top, bottom), (left, right)))\n\
+        numpy.core._exceptions._ArrayMemoryError: Unable to allocate 58.0 GiB for an array with shape (176351, 176460) \
+        and data type uint16\n";
+    assert_eq!(offers_for(text).first(), Some(&"fix-the-shape"));
+    // The message has told the shape: there is nothing to print.
+    assert!(lines_of(text, "fix-the-shape").concat().contains("(176351, 176460)"));
+    let made = text.replace("np.pad(cropped, ((top, bottom), (left, right)))", "np.zeros((n, m), dtype=np.uint16)");
+    assert_eq!(offers_for(&made).first(), Some(&"read-less-at-once"));
+}
+
+#[test]
+fn a_gpu_before_ampere_gets_what_it_has() {
+    let lines = |board: &str| {
+        let text = format!("GPU: {board}\n{}", training_step(""));
+        lines_of(&text, "mixed-precision").concat()
+    };
+    assert!(lines("NVIDIA A100-SXM4-80GB").contains("bfloat16"));
+    assert!(lines("Tesla V100-SXM2-32GB").contains("float16") && !lines("Tesla V100-SXM2-32GB").contains("bfloat16"));
+}
+
+#[test]
+fn narrower_weights_leave_a_pool_no_smaller() {
+    assert!(!offered("tests/corpus/reports/0409.log").contains(&"weight-quantisation"));
+}
+
+#[test]
+fn the_allocators_old_words_are_those_of_tensorflow_1() {
+    let text = "W tensorflow/core/common_runtime/bfc_allocator.cc:275] Ran out of memory trying to allocate 8.00GiB.  See \
+        logs for memory state.\nW tensorflow/core/framework/op_kernel.cc:968] Resource exhausted: OOM when allocating \
+        tensor with shape[2048,100000]\n";
+    let later = ["mixed_precision", "TF_GPU_ALLOCATOR", "tf.config."];
+    for id in offers_for(text) {
+        let lines = lines_of(text, id).concat();
+        assert!(!later.iter().any(|word| lines.contains(word)), "{id}: {lines}");
+    }
+}
+
+#[test]
+fn whoever_else_uses_a_device_of_vulkan_is_looked_for() {
+    assert!(
+        lines_of(&std::fs::read_to_string(logs().join("llama.cpp/vulkan.log")).unwrap(), "free-the-device")
+            .concat()
+            .contains("nvtop")
+    );
+}
+
+#[test]
+fn layers_that_are_split_are_not_split_again() {
+    let failed = std::fs::read_to_string(logs().join("llama.cpp/vulkan.log")).unwrap();
+    assert!(offers_for(&failed).contains(&"more-devices"));
+    assert!(!offers_for(&format!("$ ./llama-server -m model.gguf -ts 1,1\n{failed}")).contains(&"more-devices"));
+}
+
+#[test]
+fn weights_that_are_loaded_in_16_bit_are_not_advised_16_bit() {
+    let loading = |width: &str| {
+        let text = format!(
+            "INFO - Loading model weights (48 layers, hidden size 4096{width})\nTraceback (most recent call last):\n  \
+            File \"/w/main.py\", line 24, in <module>\n    model = LlamaForCausalLM(config).eval()\n  \
+            File \"/v/lib/python3.11/site-packages/torch/nn/modules/linear.py\", line 109, in __init__\n    \
+            torch.empty((out_features, in_features), **factory_kwargs)\n{FULL_CARD}"
+        );
+        lines_of(&text, "weight-quantisation").concat()
+    };
+    assert!(loading("").contains("16 instead of 32"));
+    assert!(loading(", float16").contains("instead of 16") && loading(", bfloat16").contains("instead of 16"));
 }

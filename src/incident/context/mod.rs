@@ -184,6 +184,8 @@ closed_set! {
         ConvWorkspace = "conv-workspace",
         /// TensorFlow 1 is at work: its session, its way of naming a graph's nodes, or a date before TensorFlow 2.
         TensorFlow1 = "tensorflow-1",
+        /// A GPU of NVIDIA's from before Ampere is named: it has neither bf16 nor fp8 nor flash attention.
+        BeforeAmpere = "before-ampere",
         /// vLLM from before 0.4: its engine itself printed the number of blocks.
         EarlyVllm = "vllm-before-0.4",
         /// The engine is an object in Python: `LLM(model=…)`.

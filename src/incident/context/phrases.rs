@@ -29,6 +29,7 @@ pub(super) const WORDS: &[&str] = &[
     "bf16",
     "bfloat16",
     "fp16",
+    "float16",
     "mixed precision",
     "amp",
     "fsdp",
@@ -93,6 +94,8 @@ const PHRASES: &[Row] = &[
     (&["in bf16", "in bfloat16", "bf16 training", "using bf16", "using bfloat16"], &[], || {
         Setting::Precision(Precision::Bf16)
     }),
+    (&["bfloat16", "bf16"], &["loading model", "model weights"], || Setting::Precision(Precision::Bf16)),
+    (&["float16", "fp16"], &["loading model", "model weights"], || Setting::Precision(Precision::Fp16)),
     (
         &["offload"],
         &["optimizer state to cpu", "optimizer to cpu", "optimizer states to cpu", "optimizer to the cpu"],

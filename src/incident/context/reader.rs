@@ -236,7 +236,8 @@ impl<'a> ContextReader<'a> {
         }
         let mut clues = Vec::new();
         surroundings::clues(text, &mut clues);
-        for clue in clues.into_iter().filter(|clue| !message || *clue == Clue::DeviceAssert) {
+        let in_messages = [Clue::DeviceAssert, Clue::TensorFlow1];
+        for clue in clues.into_iter().filter(|clue| !message || in_messages.contains(clue)) {
             if seen.clues.insert(clue) {
                 self.clues.push((clue, line));
             }

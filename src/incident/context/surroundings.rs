@@ -294,9 +294,12 @@ pub(super) fn clues(text: &str, found: &mut Vec<Clue>) {
                 "config.gpu_options",
                 "tensorflow/python/client/session.py",
                 "tensorflow-gpu==1",
+                // Its allocator's words up to 1.4.
+                "see logs for memory state",
             ]) || dated_before_tensorflow_2(&lower)
                 || undated_by_tensorflow(text)),
     );
+    add(Clue::BeforeAmpere, before_ampere(&lower));
     add(Clue::EarlyVllm, says(&["llm_engine.py"]) && says(&["# gpu blocks:"]));
     add(Clue::EngineObject, says(&["llm(model=", "= llm(", "= llama(", "sgl.engine("]));
     add(
@@ -333,6 +336,32 @@ pub(super) fn clues(text: &str, found: &mut Vec<Clue>) {
         Clue::VariableShapes,
         says(&["group_by_length", "dynamic_padding", "variable length", "multi_scale", "multiscale", "bucket_batch"]),
     );
+}
+
+/// True where a line names a board of Kepler to Turing, and none that came later.
+fn before_ampere(lower: &str) -> bool {
+    const BEFORE: [&str; 18] = [
+        "tesla t4",
+        "nvidia t4",
+        "v100",
+        "tesla p100",
+        "p100-pcie",
+        "p100-sxm",
+        "tesla p40",
+        "tesla p4 ",
+        "tesla k80",
+        "tesla m40",
+        "tesla m60",
+        "geforce gtx",
+        "nvidia gtx",
+        "geforce rtx 20",
+        "nvidia rtx 20",
+        "titan rtx",
+        "titan v",
+        "quadro rtx",
+    ];
+    const LATER: [&str; 9] = ["a100", "h100", "h200", "a10g", "rtx 30", "rtx 40", "rtx 50", "rtx a", "ada"];
+    BEFORE.iter().any(|board| lower.contains(board)) && !LATER.iter().any(|board| lower.contains(board))
 }
 
 /// True for a line of TensorFlow's own logging whose date lies before 2.0, which came out on 30 September 2019.
