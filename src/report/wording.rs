@@ -166,8 +166,8 @@ pub fn beforehand(incident: &Incident) -> Vec<Text> {
             text!(
                 en: "{held} of the device is neither allocated nor free: what is cached, which the message does not \
                      tell, a context of 0.3 to 1 GiB, and others. {missing} was missing; {tool} shows whose it is.",
-                zh: "设备中有 {held} 既未分配也非空闲：其中包括报错未给出的缓存、0.3 到 1 GiB 的上下文以及其他占用。缺口\
-                     为 {missing}；归属可用 {tool} 查看。"
+                zh: "设备中有 {held} 既未分配也非空闲：包括报错未给出的缓存、0.3 到 1 GiB 的上下文和其他占用。\
+                     缺口为 {missing}；归属可用 {tool} 查看。"
             )
         } else {
             text!(
