@@ -99,9 +99,6 @@ const CANDIDATE: f64 = 0.22;
 /// Where only the family is known, members of it that are at least this likely are candidates as well.
 const OF_THE_FAMILY: f64 = 0.03;
 
-/// What stands alone is held against the next only where that is at least so likely.
-const WORTH_A_CHECK: f64 = 0.04;
-
 /// Candidates named at most.
 const NAMED: usize = 4;
 
@@ -125,7 +122,7 @@ fn named(shares: &[(CauseId, f64)], family: Option<Family>) -> impl Iterator<Ite
     // What stands alone is held against the next.
     shares
         .iter()
-        .filter(move |(cause, share)| all < 2 && *share >= WORTH_A_CHECK || worth(*cause, *share))
+        .filter(move |(cause, share)| all < 2 || worth(*cause, *share))
         .take(if all < 2 { 2 } else { NAMED })
         .copied()
 }

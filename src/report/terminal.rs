@@ -313,14 +313,13 @@ impl Page {
     /// thing to change.
     fn answer(&mut self, diagnosis: &Diagnosis, detail: Detail) {
         match diagnosis.findings.first() {
-            Some(first) if diagnosis.conclusion.is_undecided() => {
+            Some(_) if diagnosis.conclusion.is_undecided() => {
                 self.candidates_named(diagnosis);
-                // Where one cause alone is worth telling, what would prove it wrong decides.
-                let first = || (first.cause.refute)(&diagnosis.incident);
-                let act = diagnosis.decide.first().map_or_else(first, |observation| observation.act.clone());
-                let head = Text::new("To find out: ", "如何判定：");
-                let head = [run(Tone::Strong, self.say(&head))];
-                self.screen.paragraph(&head, 2, &[run(Tone::Plain, self.say(&act))]);
+                if let Some(observation) = diagnosis.decide.first() {
+                    let head = Text::new("To find out: ", "如何判定：");
+                    let head = [run(Tone::Strong, self.say(&head))];
+                    self.screen.paragraph(&head, 2, &[run(Tone::Plain, self.say(&observation.act))]);
+                }
             }
             Some(first) => {
                 let title = self.cause_title(&wording::why(first), first);
