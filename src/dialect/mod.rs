@@ -550,6 +550,13 @@ impl Look {
                 Some(known) => known.same_wording(&event) || event.facts.sizes.len() >= known.facts.sizes.len(),
             };
             if better {
+                // What stands in front of the message in a paragraph takes no name from it.
+                let known = best.as_ref().map(|known| known.program);
+                if event.program == Program::Generic
+                    && let Some(known) = known.filter(|known| matches!(known, Program::Unlisted(_)))
+                {
+                    event.program = known;
+                }
                 event.at.last = event.at.last.max(mended.last);
                 best = Some(event);
                 break;

@@ -127,7 +127,7 @@ pub(super) fn all(document: &Document, position: usize, found: &mut dyn FnMut(Wa
             break;
         }
         frames.extend(frame(text));
-        project = project.or_else(|| checkout(text));
+        project = project.or_else(|| file_of(text).and_then(checkout));
     }
     tell(&frames, found);
     project.into_iter().for_each(|(way, program)| found(way, program));
@@ -136,7 +136,7 @@ pub(super) fn all(document: &Document, position: usize, found: &mut dyn FnMut(Wa
     let below = document.lines.get(position..end).unwrap_or_default();
     let mut frames = Vec::new();
     // A logger prints its line, and the traceback of the same failure behind it.
-    let mut checkouts = below.iter().take(AFTER).filter_map(|line| checkout(head(&line.text)));
+    let mut checkouts = below.iter().take(AFTER).filter_map(|line| checkout(file_of(head(&line.text))?));
     if project.is_none() {
         checkouts.next_back().into_iter().for_each(|(way, program)| found(way, program));
     }
@@ -276,7 +276,7 @@ fn file_of(text: &str) -> Option<&str> {
 
 /// The project in whose checkout a frame's file lies: `/home/NAME/gridnet/train/loop.py`, `/opt/gridnet/main.py`. A
 /// program that is run from its sources shows in no other way, and its folder keeps the repository's name.
-fn checkout(text: &str) -> Option<(Way, Program)> {
+pub(super) fn checkout(path: &str) -> Option<(Way, Program)> {
     /// Below these, one folder for each person or volume.
     const OF_EACH: &[&str] = &["home", "Users", "users", "mnt", "media", "scratch", "gpfs", "lustre"];
     /// Folders that hold projects, and those of a system, in which no checkout lies.
@@ -304,7 +304,6 @@ fn checkout(text: &str) -> Option<(Way, Program)> {
     ];
     const SYSTEM: &[&str] = &["usr", "lib", "lib64", "proc", "tmp", "var", "etc", "bin", "run", "nix", "snap"];
     const INSTALLED: &[&str] = &["site-packages", "dist-packages", "/lib/python", "\\Lib\\", "ipykernel", "<"];
-    let path = file_of(text)?;
     if INSTALLED.iter().any(|mark| path.contains(mark)) {
         return None;
     }
@@ -320,6 +319,15 @@ fn checkout(text: &str) -> Option<(Way, Program)> {
         let own = folders.get(at + 2..)?.iter().find(|folder| !matches!(**folder, "Programs" | "Temp" | "Packages"))?;
         return named(unversioned(own)).filter(|_| !is_common(own)).map(|program| (Way::Frame, program));
     }
+    // `…/Grid-master/grid/mesh.py`, `…/grid/grid/mesh.py`: a package in its own repository, as sure as an installed one.
+    let repository = |name: &str| {
+        let name = name.strip_suffix("-master").or_else(|| name.strip_suffix("-main")).unwrap_or(name);
+        unversioned(name).to_ascii_lowercase()
+    };
+    let own = folders.windows(2).find(|pair| matches!(pair, [outer, inner] if repository(outer) == repository(inner)));
+    if let Some(program) = own.and_then(|own| named(own.last()?)).filter(|program| !is_common(program.id())) {
+        return Some((Way::Frame, program));
+    }
     let mut folders = folders.into_iter().peekable();
     if folders.peek().is_some_and(|first| SYSTEM.contains(first)) {
         return None;
@@ -329,9 +337,8 @@ fn checkout(text: &str) -> Option<(Way, Program)> {
     }
     let holds = |folder: &&str| is_common(folder) || HOLDERS.contains(&folder.to_ascii_lowercase().as_str());
     let project = folders.find(|folder| !holds(folder))?;
-    // `/home/ann/gridlib/gridlib/mesh.py`: a package in its own repository, as sure as one that is installed.
-    let way = if folders.next() == Some(project) { Way::Frame } else { Way::Folder };
-    named(unversioned(project)).map(|program| (way, program))
+    let project = project.strip_suffix("-master").or_else(|| project.strip_suffix("-main")).unwrap_or(project);
+    named(unversioned(project)).map(|program| (Way::Folder, program))
 }
 
 /// The package in which a file lies, by the folder that its language installs packages in.

@@ -12,6 +12,7 @@ mod known;
 mod line;
 mod word;
 
+use super::syslog;
 use crate::domain::Program;
 use crate::input::Document;
 use aho_corasick::{AhoCorasick, MatchKind};
@@ -291,6 +292,14 @@ fn tally(document: &Document, position: usize, unlisted_only: bool) -> Tally {
     const AROUND: u32 = 3;
     let mut tally = Tally { unlisted_only, ..Tally::default() };
     let text = |at: usize| document.lines.get(at).map(|line| head(&line.text));
+    // Of a system's log, what another service writes speaks for itself.
+    let writer = |line: &str| {
+        let headed = syslog::headed(line)?;
+        let name = || headed.body.split(['[', ':', ' ']).next().unwrap_or_default();
+        Some(headed.app.unwrap_or_else(name).to_ascii_lowercase())
+    };
+    let own = text(position).and_then(writer);
+    let other = |line: &str| own.is_some() && writer(line).is_some_and(|writer| own.as_ref() != Some(&writer));
     if let Some(line) = text(position) {
         line::all(line, true, &mut |way, program| tally.add(way, program, 10));
         known::mentions(line, &mut |way, program| tally.add(way, program, 10));
@@ -299,7 +308,7 @@ fn tally(document: &Document, position: usize, unlisted_only: bool) -> Tally {
     let last = position.saturating_add(AFTER).min(document.lines.len().saturating_sub(1));
     let mut marked = false;
     for at in before.chain(position + 1..last + 1) {
-        let Some(line) = text(at) else { continue };
+        let Some(line) = text(at).filter(|line| !other(line)) else { continue };
         let beside = at.abs_diff(position) <= OWN;
         let share = if beside { BESIDE } else { AROUND };
         line::all(line, beside, &mut |way, program| tally.add(way, program, share));

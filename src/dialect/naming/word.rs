@@ -391,6 +391,13 @@ const BUILDS: &[&str] = &[
     "latest", "opt", "prof", "dbg",
 ];
 
+/// True for the toolkit with which one of a program's clients draws, and its release: `gtk3.22`,
+/// `qt5`.
+fn is_toolkit(word: &str) -> bool {
+    let name = word.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    matches!(name, "gtk" | "qt" | "x11" | "sdl" | "tty" | "curses" | "wayland")
+}
+
 /// True for the name of a listed program.
 pub(super) fn is_listed(name: &str) -> bool {
     named(name).is_some_and(|program| !matches!(program, Program::Unlisted(_)))
@@ -410,6 +417,9 @@ pub(super) fn executable(path: &str) -> Option<Program> {
         && let Some((stem, _)) = name.rsplit_once(['-', '_']).filter(|(_, part)| PARTS.contains(part))
         && named(stem).is_some()
     {
+        name = stem;
+    }
+    if let Some((stem, _)) = name.rsplit_once('-').filter(|(stem, toolkit)| stem.len() >= 3 && is_toolkit(toolkit)) {
         name = stem;
     }
     while let Some((stem, build)) = name.rsplit_once(['-', '_', '.'])
