@@ -83,6 +83,12 @@ fn begin_alike(line: &str, next: &str) -> bool {
     mark(line).is_some_and(|word| mark(next) == Some(word))
 }
 
+/// True for a line of a box, `! … !`: whoever drew that has broken the text.
+fn is_framed(line: &Line) -> bool {
+    let text = line.text.trim();
+    ['|', '!'].iter().any(|mark| text.len() > 2 && text.starts_with(*mark) && text.ends_with(*mark))
+}
+
 impl Broken {
     /// True where the end of one line was made by the break.
     fn between(self, line: &Line, next: &Line) -> bool {
@@ -90,7 +96,7 @@ impl Broken {
         if next.rank.is_some() && line.rank != next.rank || line.text.trim().is_empty() {
             return false;
         }
-        if begin_alike(&line.text, &next.text) || has_clock(&next.text) {
+        if begin_alike(&line.text, &next.text) || has_clock(&next.text) || is_framed(line) && is_framed(next) {
             return false;
         }
         if next.text.starts_with(|c: char| c.is_ascii_digit()) && begins_with_stamp(&next.text) {

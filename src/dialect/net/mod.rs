@@ -43,6 +43,9 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     let spoken = reported(line, &lower)?;
     let of = if spoken.named { line } else { lower.as_str() };
     let behind = of.get(spoken.end..).unwrap_or_default().to_lowercase();
+    if in_mail(document, position) {
+        return None;
+    }
     let standing = standing(document, position, line, &lower, &behind, spoken)?;
 
     let named = naming::program(document, position);
@@ -53,7 +56,7 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     figures(document, position, &mut event, spoken.at, &lower, Base::Binary);
     let place = event.at;
     device(&mut event.facts.device, line, place);
-    field::note_pid(&mut event, writer(line));
+    field::note_pid(&mut event, writer(line).or_else(|| writer_near(document, position)));
     // The place of a failure on the line before its words: `[CUDA] Error gpu 1: <mesh.cu>:12`.
     if event.facts.device.value().is_none() && event.resource.on_device() {
         let places = field::before(position, BEGUN).map(|at| clipped(field::text(document, at)));
@@ -73,6 +76,16 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     Some(event)
 }
 
+/// True below the head of a mail that sends a change or answers another: it tells of failures that were.
+fn in_mail(document: &Document, position: usize) -> bool {
+    const HEAD: usize = 40;
+    let text = |at: usize| field::text(document, at).trim_start();
+    let about = |line: &str| ["[PATCH", "Re: ", "RE: ", "AW: ", "Fwd: "].iter().any(|mark| line.contains(mark));
+    let mut above = field::before(position, HEAD).map(text);
+    above.any(|line| line.starts_with("Subject: ") && about(line))
+        && field::before(position, HEAD).map(text).any(|line| line.starts_with("From: ") || line.starts_with("Date: "))
+}
+
 /// A message in a frame, `| Error: … |`, `! Erreur … !`, with the lines that continue it there, and how many it has.
 /// They are indented deeper than the first.
 fn framed(document: &Document, position: usize) -> Option<(String, usize)> {
@@ -87,7 +100,11 @@ fn framed(document: &Document, position: usize) -> Option<(String, usize)> {
     let first = inside(position)?;
     let mut message = first.trim().to_owned();
     let mut lines = 1;
-    while let Some(inner) = inside(position + lines).filter(|inner| lines < MOST && indent(inner) > indent(first)) {
+    // Deeper than the first, or the rest of its sentence.
+    let goes_on = |message: &str, inner: &str| {
+        indent(inner) > indent(first) || indent(inner) == indent(first) && !message.ends_with(['.', '!', ':', '>'])
+    };
+    while let Some(inner) = inside(position + lines).filter(|inner| lines < MOST && goes_on(&message, inner)) {
         message.push(' ');
         message.push_str(inner.trim());
         lines += 1;
@@ -337,6 +354,19 @@ fn reports(line: &str, before: &str, behind: &str, said: &str) -> bool {
     ];
     let lower = line.to_lowercase();
     if NOTED.iter().any(|words| lower.contains(words)) {
+        return false;
+    }
+    // `could not allocate oversize buffer: CL_SUCCESS`: the call's own word.
+    let status = behind.get(..behind.find("_success").unwrap_or(0)).unwrap_or_default();
+    if !status.is_empty() && status.len() < 120 && !FAILURES.iter().any(|word| status.contains(word)) {
+        return false;
+    }
+    // `34:  -e "grid: memory exhausted` of a listing with its lines' numbers: the text of a script.
+    let listed = before.trim_start().split_once([':', '-']).is_some_and(|(number, rest)| {
+        let digits = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+        digits && rest.starts_with(['\t', ' ']) && rest.matches('"').count() % 2 == 1
+    });
+    if listed {
         return false;
     }
     // A disk's space.
@@ -637,6 +667,8 @@ const WAY_ON: &[&str] = &[
     "reintent",
 ];
 
+/// Lines behind a message in which it does, whatever else it says of the failure between.
+const DONE: usize = 10;
 /// Lines before a message in which the program says what it does about it.
 const INTRODUCED: usize = 8;
 
@@ -655,6 +687,14 @@ fn advises(lower: &str) -> bool {
     ];
     let word = lower.trim_start_matches(|c: char| !c.is_alphabetic()).split(|c: char| !c.is_alphabetic()).next();
     word.is_some_and(|word| ORDERS.contains(&word))
+}
+
+/// True for what is done with less than was asked for: `not enough memory for 16 threads, using 9`.
+fn makes_do(behind: &str) -> bool {
+    let number = |rest: &str| rest.trim_start().starts_with(|c: char| c.is_ascii_digit());
+    [", using ", "; using ", " - using "]
+        .iter()
+        .any(|words| behind.split_once(words).is_some_and(|(_, rest)| number(rest)))
 }
 
 /// True for an attempt that begins a clause: `not enough memory; collected, trying half`.
@@ -783,12 +823,20 @@ fn standing(
             text.match_indices(word).any(|(at, _)| {
                 let inside = text[..at].ends_with(|c: char| c.is_ascii_alphanumeric());
                 let request = *word == "attempting to" && asks(&text[at + word.len()..]);
-                !inside && !request
+                // `too low to initialize the spilling operator`, `the memory required to spill`: what it lacks.
+                let clause = text[..at].rsplit([';', ',']).next().unwrap_or_default();
+                let clause = clause.rsplit(". ").next().unwrap_or_default();
+                let lacks = ["too low to ", "too small to ", "not enough memory to ", "required "]
+                    .iter()
+                    .any(|words| clause.contains(words))
+                    && clause.contains("to ");
+                !inside && !request && !lacks
             })
         })
     };
     // What stands before the words is no advice: `preempted because there is not enough … Increase …`.
     let says_way_on = tries(behind)
+        || makes_do(behind)
         || match lower.strip_suffix(behind) {
             Some(lead) => begins(lead, WAY_ON) || begins(behind, WAY_ON) && (!advice || begins(behind, DOING)),
             None => begins(lower, WAY_ON) && !advice,
@@ -800,6 +848,10 @@ fn standing(
     };
     let way_on = says_way_on
         || next.any(|line| begins(&line, WAY_ON) && !has(&line, &["fatal", "traceback"]) && !advises(&line))
+        || field::behind(document, position, DONE)
+            .map(|at| field::text(document, at).to_lowercase())
+            .take_while(|line| !has(line, &["fatal", "traceback"]))
+            .any(|line| begins(&line, DOING) && !advises(&line))
         || introduced();
     let after = outcome::after(document, position);
     let last =
@@ -837,7 +889,9 @@ fn standing(
             _ => None,
         },
         Some(Level::Error) => harmless(after != After::WentOn),
-        None if spoken.named || fails(lower) => harmless(after != After::WentOn),
+        None if spoken.named || fails(lower) || lower.contains(" > ") && roles::asks_too_much(line) => {
+            harmless(after != After::WentOn)
+        }
         None => (after == After::Died || last && !busy()).then_some(Standing::Failure),
     }
 }
@@ -960,6 +1014,20 @@ fn figures(document: &Document, position: usize, event: &mut Event, from: usize,
         for (fact, figure) in told.widened() {
             silent.set(false);
             // The lines of these figures stay open to readers that know them: the message is its own line only.
+            // `Memory left in the process: 90 GiB`, `left in the query: 1 MiB`: what the request didn't fit in.
+            let of_limit = || {
+                let lower = line.to_lowercase();
+                ["left in ", "remaining in ", "available in ", "free in "].iter().any(|words| lower.contains(words))
+            };
+            let tighter = fact == Fact::Free
+                && of_limit()
+                && event.facts.get(Fact::Requested).zip(event.facts.get(Fact::Free)).is_some_and(|(asked, known)| {
+                    let fits = |free: &Figure| asked.interval().low <= free.interval().high;
+                    fits(&known) && !fits(&figure)
+                });
+            if tighter {
+                event.facts.sizes.remove(&Fact::Free);
+            }
             if !unreadable.contains(&fact) {
                 event.facts.note(fact, figure);
             }
@@ -1003,6 +1071,7 @@ fn figures(document: &Document, position: usize, event: &mut Event, from: usize,
         if lower.contains("alloc")
             || lower.contains("request")
             || lower.contains("requir")
+            || lower.contains("mmap")
             || lower.contains("memory") && tells_memory(text)
         {
             take(at, None);
@@ -1055,7 +1124,7 @@ fn tells_memory(text: &str) -> bool {
     let lower = clipped(text).to_lowercase();
     [
         "free", "avail", "total", "used", "in use", "request", "requir", "need", "limit", "capacity", "alloc", "peak",
-        "memory", "reserved", "maximum", "at least", "enough", "heap",
+        "memory", "reserved", "maximum", "at least", "enough", "heap", "mmap", "usable",
     ]
     .iter()
     .any(|word| lower.contains(word))
@@ -1107,13 +1176,27 @@ fn writer(line: &str) -> Option<u64> {
     told.all(|other| other == first).then_some(first)
 }
 
+/// The number that a program tells of itself before its message, `running on node1, pid 17`, where the lines tell of one.
+fn writer_near(document: &Document, position: usize) -> Option<u64> {
+    let mut told = field::before(position, AROUND).filter_map(|at| {
+        let lower = clipped(field::text(document, at)).to_lowercase();
+        let at = lower.find("pid ").or_else(|| lower.find("pid: ")).or_else(|| lower.find("pid="))?;
+        let other =
+            ["kill", "child", "parent", "died", "exited", "ppid", "worker"].iter().any(|word| lower.contains(word));
+        let whole = !lower[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
+        writer(lower.get(at..)?).filter(|_| whole && !other)
+    });
+    let first = told.next()?;
+    told.all(|other| other == first).then_some(first)
+}
+
 /// No kernel numbers its processes higher.
 const MOST_PROCESSES: u64 = 1 << 22;
 
 /// The device that the line names: `GPU 1`, `device #2`, `cuda:0`.
 fn device(known: &mut Known<u32>, line: &str, place: Span) {
     let lower = line.to_ascii_lowercase();
-    for word in ["gpu", "device", "cuda", "hip", "ordinal", "xpu"] {
+    for word in ["gpu_id", "dev_id", "device_id", "devid", "gpu", "device", "cuda", "hip", "ordinal", "xpu"] {
         for (at, _) in lower.match_indices(word) {
             let behind = lower.get(at + word.len()..).unwrap_or_default();
             let gap = behind.len() - behind.trim_start_matches([' ', ':', '#', '=', '_', '[']).len();
