@@ -514,7 +514,8 @@ impl Look {
                 event.signs.remove(&Sign::NoFigures);
             }
         }
-        if !self.spent && self.inside_engine && event.program.runs_others() {
+        let killed = matches!(event.program.kind(), Kind::OomKiller | Kind::Scheduler);
+        if !self.spent && self.inside_engine && (event.program.runs_others() || killed) {
             event.caller = naming::runs_on(document, position);
         }
         if !self.spent && net::survived(document, position, &event) {

@@ -215,6 +215,9 @@ const LOOKS: &[&str] = &[
     "unzip",
 ];
 
+/// Of those that run others, programs in their own right.
+const WATCHERS: &[&str] = &["perf", "valgrind", "strace", "gdb", "nsys", "ncu", "compute-sanitizer", "cuda-gdb"];
+
 /// What a container is run by: its image is named behind it.
 const CONTAINERS: &[&str] =
     &["docker", "podman", "nerdctl", "singularity", "apptainer", "enroot", "shifter", "kubectl", "crictl", "udocker"];
@@ -349,6 +352,13 @@ fn killed(text: &str) -> Option<&str> {
     shell.then(|| command.trim_start_matches([' ', '(', '{']))
 }
 
+/// True for a line that somebody typed.
+pub(super) fn is_typed(line: &str) -> bool {
+    let line = line.trim_start();
+    let shell = line.split_once("$ ").is_some_and(|(prompt, _)| prompt.is_empty() || prompt.contains('@'));
+    shell && typed(line).is_some()
+}
+
 /// The command behind a shell's prompt or a launcher's words.
 fn typed(text: &str) -> Option<&str> {
     const PROMPTS: &[&str] = &["(initramfs) ", "$ ", "% ", "❯ ", "> ", "+ ", "# ./", "! ", "!", "➜  ~ "];
@@ -405,7 +415,7 @@ fn typed(text: &str) -> Option<&str> {
     // `user@host:~/work$ solver …`, `[user@host work]$ …`, `root@3f1c:/app# …`, `(env) C:\work>solver.exe …`
     for mark in ["$ ", "# ", "% ", "> "] {
         if let Some(at) = front.find(mark) {
-            let prompt = &text[..at];
+            let prompt = text[..at].trim_end();
             let last = prompt.rsplit(' ').next().unwrap_or_default();
             let shell = last.contains('@') && last.contains(':') && mark != "> "
                 || prompt.contains('@') && !prompt.contains(' ')
@@ -438,6 +448,14 @@ fn typed(text: &str) -> Option<&str> {
 /// The program that a command runs, behind all that only runs others.
 fn run(command: &str) -> Option<(Way, Program)> {
     let sure = |program: Option<Program>| program.map(|program| (Way::Command, program));
+    // `"C:\Program Files\grid\bin\grid.exe" -n 4`: blanks in the path.
+    let quoted = command.trim_start().strip_prefix('"').and_then(|rest| rest.split_once('"'));
+    if let Some((path, _)) = quoted.filter(|(path, _)| path.contains(' ') && path.contains(['\\', '/'])) {
+        let name = path.rsplit(['/', '\\']).next()?;
+        let short = || Program::named(name.strip_suffix(".exe")?);
+        return sure(executable(name).or_else(short)).filter(|_| !is_wrapper(name));
+    }
+    let mut watcher = None;
     let mut raw = command
         .split_whitespace()
         .map(|word| (word.trim_matches(['\'', '"', '`', ',', '[', ']', ';']), word.ends_with(';')))
@@ -470,6 +488,17 @@ fn run(command: &str) -> Option<(Way, Program)> {
         if is_wrapper(name) {
             wrapped = true;
             contained |= CONTAINERS.contains(&name);
+            // `docker inspect grid`: only some of its commands run anything.
+            const RUNS: &[&str] = &["run", "exec", "start", "up", "compose", "container", "shell", "instance"];
+            let acts = raw.peek().is_none_or(|(next, _)| next.starts_with('-') || RUNS.contains(next));
+            if matches!(name, "docker" | "podman" | "nerdctl") && !acts {
+                let mut ended = ends;
+                while !ended && let Some((word, ends)) = raw.next() {
+                    ended = ends || matches!(word, "|" | "&&" | "||");
+                }
+                continue;
+            }
+            watcher = watcher.or(Some(name).filter(|name| WATCHERS.contains(name)));
             continue;
         }
         if word.starts_with('-') {
@@ -497,9 +526,10 @@ fn run(command: &str) -> Option<(Way, Program)> {
         if wrapped && super::word::is_common(name) {
             continue;
         }
-        return script(word, name);
+        return script(word, name).or_else(|| sure(watcher.and_then(Program::named)));
     }
-    None
+    // `perf record -- sleep 5`: nothing else was run.
+    sure(watcher.and_then(Program::named))
 }
 
 /// A script's project, or an executable's name.

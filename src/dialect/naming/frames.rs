@@ -118,7 +118,10 @@ const INTERFACES: &[&str] = &[
 pub(super) fn all(document: &Document, position: usize, found: &mut dyn FnMut(Way, Program)) {
     let from = position.saturating_sub(BEFORE);
     let above = document.lines.get(from..position).unwrap_or_default();
-    // A traceback of Python's ends at the message: its innermost frame is the last.
+    // A traceback of Python's ends at the message: its innermost frame is the last. What stands above the cause of
+    // another exception is that one's.
+    let caused = document.lines.get(position).is_some_and(|line| line.text.trim_start().starts_with("Caused by:"));
+    let above = if caused { &[] } else { above };
     let mut frames = Vec::new();
     let mut project = None;
     for line in above.iter().rev() {
@@ -319,13 +322,15 @@ pub(super) fn checkout(path: &str) -> Option<(Way, Program)> {
         let own = folders.get(at + 2..)?.iter().find(|folder| !matches!(**folder, "Programs" | "Temp" | "Packages"))?;
         return named(unversioned(own)).filter(|_| !is_common(own)).map(|program| (Way::Frame, program));
     }
-    // `…/Grid-master/grid/mesh.py`, `…/grid/grid/mesh.py`: a package in its own repository, as sure as an installed one.
+    // `…/Grid-master/grid/mesh.py`, `…/grid/grid/mesh.py`: a package in its own repository, as sure as an
+    // installed one.
     let repository = |name: &str| {
         let name = name.strip_suffix("-master").or_else(|| name.strip_suffix("-main")).unwrap_or(name);
         unversioned(name).to_ascii_lowercase()
     };
-    let own = folders.windows(2).find(|pair| matches!(pair, [outer, inner] if repository(outer) == repository(inner)));
-    if let Some(program) = own.and_then(|own| named(own.last()?)).filter(|program| !is_common(program.id())) {
+    let again = |at: usize, name: &str| folders.iter().skip(at + 1).find(|inner| repository(inner) == repository(name));
+    let own = folders.iter().enumerate().filter(|(_, name)| name.len() >= 4).find_map(|(at, name)| again(at, name));
+    if let Some(program) = own.and_then(|own| named(unversioned(own))).filter(|program| !is_common(program.id())) {
         return Some((Way::Frame, program));
     }
     let mut folders = folders.into_iter().peekable();
@@ -336,7 +341,7 @@ pub(super) fn checkout(path: &str) -> Option<(Way, Program)> {
         folders.next();
     }
     let holds = |folder: &&str| is_common(folder) || HOLDERS.contains(&folder.to_ascii_lowercase().as_str());
-    let project = folders.find(|folder| !holds(folder))?;
+    let project = folders.find(|folder| !holds(folder) && folder.len() >= 3)?;
     let project = project.strip_suffix("-master").or_else(|| project.strip_suffix("-main")).unwrap_or(project);
     named(unversioned(project)).map(|program| (Way::Folder, program))
 }
@@ -368,7 +373,7 @@ fn package(text: &str) -> Option<Program> {
             rest = rest.split_once(['/', '\\'])?.1;
         }
         let (name, _) = rest.split_once(['/', '\\', '@', '"']).or_else(|| rest.split_once('.'))?;
-        let name = name.strip_suffix(".py").unwrap_or(name);
+        let name = [".py", ".js"].iter().find_map(|kind| name.strip_suffix(kind)).unwrap_or(name);
         let name = if folder.contains("checkouts") { name.rsplit_once('-')?.0 } else { unversioned(name) };
         if CALLERS.contains(&name.to_ascii_lowercase().as_str()) {
             return None;

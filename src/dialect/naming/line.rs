@@ -18,6 +18,10 @@ pub(super) type Found<'a> = &'a mut dyn FnMut(Way, Program);
 /// Everything that a line shows. `own` tells that it is the message's.
 pub(super) fn all(line: &str, own: bool, found: Found<'_>) {
     exception(line).into_iter().for_each(|program| found(Way::Class, program));
+    thrown(line).into_iter().for_each(|program| found(Way::Class, program));
+    if own {
+        asserting(line).into_iter().for_each(|program| found(Way::Executable, program));
+    }
     namespaces(line, found);
     codes(line, found);
     let record = Record::of(line);
@@ -43,6 +47,31 @@ pub(super) fn all(line: &str, own: bool, found: Found<'_>) {
         module(spoken, found);
         language(spoken).into_iter().for_each(|program| found(Way::Language, program));
     }
+}
+
+/// `terminate called after throwing an instance of 'grid::MeshError'`: whose the class is.
+fn thrown(line: &str) -> Option<Program> {
+    let (_, class) = line.split_once("throwing an instance of '")?;
+    let mut program = None;
+    namespaces(class.split('\'').next()?, &mut |way, name| {
+        program = program.or(Some(name).filter(|_| way == Way::Namespace));
+    });
+    program
+}
+
+/// The program that the C library names in front of an assertion, ``r.grid: mesh.c:12: grow: Assertion `n > 0'
+/// failed``.
+fn asserting(line: &str) -> Option<Program> {
+    let (before, _) = line.split_once(": Assertion `")?;
+    let mut parts = before.split(": ");
+    let (name, place) = (parts.next()?, parts.next()?);
+    let (file, number) = place.split_once(':')?;
+    let placed = is_file(file) && number.bytes().all(|byte| byte.is_ascii_digit());
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'+');
+    if !placed || !name.bytes().all(plain) {
+        return None;
+    }
+    executable(name).or_else(|| Program::named(name).filter(|_| name.contains('.')))
 }
 
 /// The language whose runtime prints its errors in the form of this line, with the script's place.
@@ -1191,7 +1220,9 @@ fn folders(line: &str, own: bool, found: Found<'_>) {
 
 /// True for a place in a source file that was named from the root on: `/home/ann/grid/mesh.cc:12`.
 fn absolute_source(path: &str) -> bool {
-    let Some((file, line)) = path.split_once(':').filter(|_| path.starts_with('/')) else { return false };
+    let drive = path.get(1..3) == Some(":\\");
+    let place = path.get(if drive { 2 } else { 0 }..).and_then(|path| path.split_once(':'));
+    let Some((file, line)) = place.filter(|_| drive || path.starts_with('/')) else { return false };
     line.starts_with(|c: char| c.is_ascii_digit()) && CODE.iter().any(|kind| file.ends_with(kind))
 }
 

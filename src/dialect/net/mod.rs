@@ -1176,7 +1176,8 @@ fn writer(line: &str) -> Option<u64> {
     told.all(|other| other == first).then_some(first)
 }
 
-/// The number that a program tells of itself before its message, `running on node1, pid 17`, where the lines tell of one.
+/// The number that a program tells of itself before its message, `running on node1, pid 17`, where the lines tell of
+/// one.
 fn writer_near(document: &Document, position: usize) -> Option<u64> {
     let mut told = field::before(position, AROUND).filter_map(|at| {
         let lower = clipped(field::text(document, at)).to_lowercase();
@@ -1617,6 +1618,55 @@ mod tests {
     }
 
     #[test]
+    fn plans_codes_and_checks_that_failed_are_heard() {
+        for line in [
+            "grid: mesh.cpp:33: grow: Assertion `(size_t)n * sizeof(int) < getAvailableMemory()' failed.",
+            "RuntimeError: Could not load the mesh status=4 message=Allocation Failure",
+            "Couldn't init a test: Low mem for result. aborting.",
+            "circular buffers grow to 1531904 B which is beyond max L1 size of 1499136 B",
+            "working set size > client RAM limit: 8012.30MB > 7012.20MB",
+            "Memory limit exceeded: The limit is too low to initialize spilling operator. Minimum is 136 MB.",
+            "Il n'a pas été possible d'allouer une zone mémoire de 12 Mo",
+            "La mémoire totale est insuffisante",
+        ] {
+            assert!(caught(&format!("reading\n{line}\n")).is_some(), "{line}");
+        }
+        let raised = "RuntimeError: GRID_STATUS_ALLOCATOR_FAILURE in mesh.h:355\nStacktrace (2 entries):\n";
+        let stack = "[frame 0]: /v/libgrid.so(+0xb4) [0x7fa5]\n[frame 1]: /v/libgrid.so(+0xb5) [0x7fa6]\n";
+        assert!(caught(&format!("Test: [12/391]\n{raised}{stack}")).is_some());
+        let none = "ABORTED: cannot allocate mem for nlist\n0 successful operations.\n";
+        assert!(caught(none).is_some());
+    }
+
+    #[test]
+    fn what_made_do_or_tells_of_another_time_is_left_alone() {
+        for log in [
+            "reading\n Not enough memory to run with 16 processors, using  9.\n iteration 1\n Normal termination\n",
+            "$ grep -n exhausted t.sh\n34:\t\t-e not-inline:\"grid: memory exhausted\\n\" \\\n35:\t\tgrid\n",
+            "From: Ann\nSubject: [PATCH v2] avoid it\nDate: today\n\nfails with:\n\ngrid: memory exhausted\n",
+            "[gl copy] could not allocate oversize buffer on device 0: GL_SUCCESS\nframe 12\nframe 13\n",
+            " mémoire totale demandée       :     512.00 Mo\n step 1\n",
+        ] {
+            assert!(caught(log).is_none(), "{log}");
+        }
+        let failed = "h grid: Error: mmap(size=217500000) failed with file a.cache: Cannot allocate memory\n";
+        let on = "h grid: connect from local\nh grid: saved mail to Inbox\nh grid: logged in\n";
+        assert!(caught(&format!("{failed}{failed}{on}")).is_none(), "the same again is no death");
+    }
+
+    #[test]
+    fn a_box_is_read_as_one_and_the_tighter_of_two_limits_counts() {
+        let boxed = "!----!\n!  Erreur lors de l'allocation. Il n'a pas été possible d'allouer   !\n\
+                     !  une zone mémoire de longueur 2048 Mo, on dépasse la limite   !\n\
+                     !  fixée à 1024 Mo et on occupe déjà 512 Mo.      !\n!----!\n";
+        let told = vec![(Fact::Requested, 2048), (Fact::Limit, 1024), (Fact::Used, 512)];
+        assert_eq!(sizes(&caught(boxed).unwrap()), told);
+        let two = "grid: failed to allocate 64 MiB\nMemory left in process limit: 9216 MiB\n\
+                   Memory left in query limit: 4 MiB\n";
+        assert_eq!(sizes(&caught(two).unwrap()), vec![(Fact::Requested, 64), (Fact::Free, 4)]);
+    }
+
+    #[test]
     fn a_way_out_that_is_told_before_the_message_counts() {
         let log = "WARN GPU FFT failed! Falling back to CPU... Error: Ocl Error:\n\nError executing: clEnqueueRead\n\n\
                    Status error code: CL_MEM_OBJECT_ALLOCATION_FAILURE (-4)\n\nINFO proof: finish\nINFO seal: finish\n";
@@ -1700,6 +1750,8 @@ mod tests {
             ("2026-03-02 17:26:12 UTC [4211] ERROR:  out of memory\n", Some(4211)),
             ("gridtool: out of memory in worker (pid 812)\n", Some(812)),
             ("gridtool: out of memory in pid 812 and pid 813\n", None),
+            ("gridtool executing on box, pid 812\nreading\nmmap: Cannot allocate memory\n", Some(812)),
+            ("child pid 812 died\nmmap: Cannot allocate memory\n", None),
             ("[rank 3] [12] gridtool: out of memory\n", None),
             ("gridtool [4711 MB]: out of memory\n", None),
         ] {

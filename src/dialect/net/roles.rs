@@ -1691,6 +1691,29 @@ mod tests {
             ("5 GiB of memory could not be allocated", vec![(Requested, 5 * G)]),
             ("out of memory: 5368709120 requested", vec![(Requested, 5 * G)]),
             ("failed memory resize 1073741824 to 5368709120 bytes", vec![(Requested, 5 * G)]),
+            ("Out of memory. size=5368709120", vec![(Requested, 5 * G)]),
+            ("grid_malloc(0x7f9d76747000, 5368709120) called from core", vec![(Requested, 5 * G)]),
+            ("memory exhausted by input buffer of size 5368709120 bytes (5.0 GiB)", vec![(Requested, 5 * G)]),
+            ("memoria agotada por buffer de entrada de 5368709120 bytes", vec![(Requested, 5 * G)]),
+            ("cannot fit the databases into 4G", vec![(Limit, 4 * G)]),
+            ("Required at least 5368709120 bytes. (total = 4294967296 bytes; usable = 1073741824 bytes)", {
+                vec![(Requested, 5 * G), (Capacity, 4 * G), (Free, G)]
+            }),
+            ("not enough space to allocate 5 GiB across 2 banks, where each bank needs to store 1 GiB", {
+                vec![(Requested, 5 * G)]
+            }),
+            ("the model exceeds total capacity by 4 GiB, cannot allocate", vec![]),
+            ("5368709120 bytes used but tiles only have 4294967296 bytes of memory Aborted", {
+                vec![(Capacity, 4 * G), (Fact::Needed, 5 * G)]
+            }),
+            ("buffers grow to 5 GiB which is beyond max L1 size of 4 GiB", vec![(Requested, 5 * G), (Limit, 4 * G)]),
+            ("cannot pre-allocate 21504 bytes: 2147483648 bytes requested, 3221225472 allocated, limit 4294967296", {
+                vec![(Requested, 2 * G), (Limit, 4 * G), (Allocated, 3 * G)]
+            }),
+            ("usage too high: physicalBytes (5G) > maxPhysicalBytes (4G)", vec![(Limit, 4 * G), (Used, 5 * G)]),
+            ("d'allouer une zone de longueur 5 Go, limite maximum fixée à 4 Go et on occupe déjà 1 Go", {
+                vec![(Requested, 5 * G), (Limit, 4 * G), (Used, G)]
+            }),
             ("usage=1073741824, RSS_LIMIT=8589934592, size=5368709120, tag=5", {
                 vec![(Requested, 5 * G), (Limit, 8 * G), (Used, G)]
             }),
