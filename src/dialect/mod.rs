@@ -504,6 +504,7 @@ impl Look {
         }
         // The interface's words carry no figures; those that the program put beside them are told by their own words.
         let foreign = matches!(event.program, Program::Unlisted(_) | Program::Windows | Program::Python)
+            || event.program.kind() == Kind::Runtime
             || event.program.kind() == Kind::GpuApi;
         if self.inside_engine && foreign && !event.has(Sign::Generic) {
             if event.facts.sizes.is_empty() {

@@ -1216,7 +1216,7 @@ fn device(known: &mut Known<u32>, line: &str, place: Span) {
             let padded = gap == 0 && digits == 2 && rest.starts_with('0');
             let starts = !padded && !lower[..at].ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
             if (1..=2).contains(&digits)
-                && gap <= 2
+                && gap <= 3
                 && apart
                 && alone
                 && starts

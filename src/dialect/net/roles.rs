@@ -901,6 +901,10 @@ struct Behind {
 
 /// The label that follows a figure in its clause, with fillers only between.
 fn label_after(after: &str) -> Option<Behind> {
+    // `12 MiB > available 8 MiB`: the label of what it is held against.
+    if after.trim_start().starts_with(['>', '<']) {
+        return None;
+    }
     let end = after.find([',', ';', '(', '[', ':', '/', '，', '、', '；', '。', '：', '（']).unwrap_or(after.len());
     let clause = after[..end].split(". ").next()?.to_lowercase().replace('_', " ");
     let excess = [
@@ -1290,8 +1294,8 @@ fn compared(line: &str, places: &[Place], i: usize, label: Option<Fact>) -> Opti
 fn wanted(before: &str) -> bool {
     const VERBS: &[&str] = &[
         "get", "obtain", "acquire", "find", "map", "mmap", "commit", "secure", "provide", "grow", "extend", "expand",
-        "claim", "create", "reserve", "allocate", "alloc", "malloc", "take", "enlarge", "increase", "resize",
-        "realloc", "satisfy", "pin",
+        "claim", "hold", "store", "create", "reserve", "allocate", "alloc", "malloc", "take", "enlarge", "increase",
+        "resize", "realloc", "satisfy", "pin",
     ];
     const FAILS: &[&str] = &[
         "cannot",
@@ -1474,7 +1478,8 @@ fn classed(
     let by_size = sized().or(by_call).or_else(grown).or_else(object).or_else(denied).or_else(told_size);
     // `want 6 GiB, have 2 GiB`; what a card or a pool has is its whole.
     let has = || {
-        let bytes = !place.bare || place.figure.bytes >= LEAST_LARGE;
+        let in_bytes = || places.iter().any(|other| !other.bare && !other.doubtful && other.figure.half_width == 0);
+        let bytes = !place.bare || place.figure.bytes >= LEAST_LARGE || in_bytes();
         let needed = said.contains(&Said::Is(Fact::Requested)) && bytes;
         let lead = before.trim_end().trim_end_matches([':', '=']).trim_end_matches(" only").to_ascii_lowercase();
         let mut words = lead.rsplit(|c: char| !c.is_ascii_alphabetic()).filter(|word| *word != "only");
@@ -1493,7 +1498,9 @@ fn classed(
         // Where it goes on in the same clause, it may be of what is free of it.
         let behind = first_chars(after, 24).to_ascii_lowercase();
         let told = behind.trim_start();
-        let named = ["of memory", "of ram"].iter().find_map(|words| told.strip_prefix(words));
+        let named = ["of memory", "of ram", "of vram", "ram ", "vram ", "memory "]
+            .iter()
+            .find_map(|words| told.strip_prefix(words));
         let behind = named.unwrap_or(told).trim_start();
         let part = ["free", "avail", "used", "in use", "left", "remain"].iter().any(|word| behind.starts_with(word));
         let ends = behind.is_empty()
@@ -1505,6 +1512,15 @@ fn classed(
                 ["geforce", "radeon", "tesla", "quadro", "nvidia "].iter().any(|product| ahead.contains(product))
             });
         (has && holder && ends && !place.bare).then_some(Fact::Capacity)
+    };
+    // `buffer 9 GiB > available 2 GiB`: what would not go into it.
+    let held_against = || {
+        let next = places.get(i + 1)?;
+        let joint = line.get(place.to..next.from)?.trim_start().strip_prefix('>')?;
+        let there = label_before(joint).is_some_and(|(fact, tied, words)| {
+            matches!(fact, Fact::Free | Fact::Capacity | Fact::Limit) && (tied || words == 0)
+        });
+        (there && !place.bare && place.figure.interval().low > next.figure.interval().high).then_some(Fact::Needed)
     };
     // `not enough memory: 9 GiB > 2 GiB`: what is lacking is more than what there is.
     let lacking = || {
@@ -1527,6 +1543,7 @@ fn classed(
         .or_else(holds)
         .or_else(has)
         .or_else(lacking)
+        .or_else(held_against)
         .or_else(grown)
         .or_else(object)
         .or_else(alone)
@@ -1714,6 +1731,10 @@ mod tests {
             ("d'allouer une zone de longueur 5 Go, limite maximum fixée à 4 Go et on occupe déjà 1 Go", {
                 vec![(Requested, 5 * G), (Limit, 4 * G), (Used, G)]
             }),
+            ("arena too small: needs 5368709120 bytes, has 1073741824", vec![(Requested, 5 * G), (Free, G)]),
+            ("tile buffer 5368709120 B > available 1073741824 B", vec![(Free, G), (Fact::Needed, 5 * G)]),
+            ("not enough memory to hold 5 GiB of rows (limit is 4 GiB)", vec![(Requested, 5 * G), (Limit, 4 * G)]),
+            ("your system has 4 GiB RAM but 5 GiB are required", vec![(Requested, 5 * G), (Capacity, 4 * G)]),
             ("usage=1073741824, RSS_LIMIT=8589934592, size=5368709120, tag=5", {
                 vec![(Requested, 5 * G), (Limit, 8 * G), (Used, G)]
             }),

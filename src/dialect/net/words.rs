@@ -240,6 +240,8 @@ pub const TRIGGERS: &[&str] = &[
     "(?i)request for mem",
     "(?i) alloc ",
     "(?i)more than the",
+    "(?i)greater than the",
+    "(?i)higher than the",
     "(?i)attempted to",
     "(?i)able to get",
     "(?i)able to map",
