@@ -504,6 +504,7 @@ impl Look {
         }
         // The interface's words carry no figures; those that the program put beside them are told by their own words.
         let foreign = matches!(event.program, Program::Unlisted(_) | Program::Windows | Program::Python)
+            || event.program.kind() == Kind::Runtime
             || event.program.kind() == Kind::GpuApi;
         if self.inside_engine && foreign && !event.has(Sign::Generic) {
             if event.facts.sizes.is_empty() {
@@ -515,7 +516,8 @@ impl Look {
                 event.signs.remove(&Sign::NoFigures);
             }
         }
-        if !self.spent && self.inside_engine && event.program.runs_others() {
+        let killed = matches!(event.program.kind(), Kind::OomKiller | Kind::Scheduler);
+        if !self.spent && self.inside_engine && (event.program.runs_others() || killed) {
             event.caller = naming::runs_on(document, position);
         }
         if !self.spent && net::survived(document, position, &event) {
@@ -551,6 +553,13 @@ impl Look {
                 Some(known) => known.same_wording(&event) || event.facts.sizes.len() >= known.facts.sizes.len(),
             };
             if better {
+                // What stands in front of the message in a paragraph takes no name from it.
+                let known = best.as_ref().map(|known| known.program);
+                if event.program == Program::Generic
+                    && let Some(known) = known.filter(|known| matches!(known, Program::Unlisted(_)))
+                {
+                    event.program = known;
+                }
                 event.at.last = event.at.last.max(mended.last);
                 best = Some(event);
                 break;

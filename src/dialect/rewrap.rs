@@ -104,6 +104,12 @@ fn begin_alike(line: &str, next: &str) -> bool {
     mark(line).is_some_and(|word| mark(next) == Some(word))
 }
 
+/// True for a line of a box, `! … !`: whoever drew that has broken the text.
+fn is_framed(line: &Line) -> bool {
+    let text = line.text.trim();
+    ['|', '!'].iter().any(|mark| text.len() > 2 && text.starts_with(*mark) && text.ends_with(*mark))
+}
+
 impl Broken {
     /// True where the end of one line was made by the break.
     fn between(self, line: &Line, next: &Line) -> bool {
@@ -112,7 +118,8 @@ impl Broken {
             return false;
         }
         let anew = [begin_alike, rows_of_a_table].iter().any(|alike| alike(&line.text, &next.text))
-            || begins_with_an_exception(&next.text);
+            || begins_with_an_exception(&next.text)
+            || is_framed(line) && is_framed(next);
         if anew || has_clock(&next.text) {
             return false;
         }

@@ -729,7 +729,7 @@ impl Program {
     /// system.
     pub fn runs_others(&self) -> bool {
         use Program::{Jemalloc, Mimalloc, Numpy, Pandas, PyArrow, Tcmalloc, Windows};
-        self.kind() == Kind::Runtime
+        matches!(self.kind(), Kind::Runtime | Kind::Library)
             || matches!(self, Jemalloc | Mimalloc | Numpy | Pandas | PyArrow | Tcmalloc | Windows)
     }
 

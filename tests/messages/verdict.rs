@@ -61,7 +61,9 @@ pub fn judge(shape: &Shape, variant: &Variant) -> Verdict {
         verdict.dialect = text(&incident["dialect"]);
         verdict.resource_got = text(&incident["resource"]);
         verdict.resource = verdict.resource_got == shape.resource;
-        verdict.named = [&verdict.framework, &text(&incident["program"])].iter().any(|name| shape.names.contains(name));
+        // A name has no blank in a report: `grid-engine` is the grid engine.
+        let is = |told: &str| shape.names.iter().any(|name| name == told || name.replace(' ', "-") == told);
+        verdict.named = is(&verdict.framework) || is(&text(&incident["program"]));
     }
     if shape.outcome == Outcome::Failure {
         let got = primary.map(|incident| facts(&incident["facts"])).unwrap_or_default();
@@ -69,7 +71,12 @@ pub fn judge(shape: &Shape, variant: &Variant) -> Verdict {
         // Where the report leaves both meanings of a unit open, the printed one is not contradicted: it stays unknown.
         let derived = primary.map(|incident| &incident["derived"]);
         let open = |wrong: &Wrong| {
-            let range = derived.and_then(|derived| derived.get(wrong.fact.trim_end_matches("_bytes")));
+            // A limit's range stands under what it caps.
+            let name = match wrong.fact.trim_end_matches("_bytes") {
+                "limit" => "cap",
+                name => name,
+            };
+            let range = derived.and_then(|derived| derived.get(name));
             let end = |name: &str| range.and_then(|range| range[name].as_u64());
             let (Some(low), Some(high)) = (end("low"), end("high")) else { return false };
             !wrong.printed.is_empty() && wrong.printed.iter().all(|printed| (low..=high).contains(printed))
@@ -215,6 +222,11 @@ fn numbers(variant: &Variant) -> Vec<u64> {
             _ => {}
         }
     }
+    let hexadecimal = text.split("0x").skip(1).filter_map(|rest| {
+        let end = rest.find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(rest.len());
+        u64::from_str_radix(&rest[..end], 16).ok()
+    });
+    out.extend(hexadecimal);
     out.extend(tensors(text));
     out.extend(variant.figures.iter().flatten().map(|figure| figure.value));
     out

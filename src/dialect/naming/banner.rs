@@ -29,6 +29,9 @@ pub(super) fn all(document: &Document, position: usize, found: Found<'_>) {
         {
             named(title).into_iter().for_each(|program| found(Way::Banner, program));
         }
+        if let Some(program) = titled(document, at) {
+            found(Way::Banner, program);
+        }
         if at < BEGINNING {
             site(text).into_iter().for_each(|program| found(Way::Address, program));
         }
@@ -47,6 +50,26 @@ pub(super) fn all(document: &Document, position: usize, found: Found<'_>) {
         version(text).into_iter().for_each(|program| found(Way::Banner, program));
         ended(text).into_iter().for_each(|program| found(Way::Ended, program));
     }
+}
+
+/// The title between two rules, a name and its number: `*****`, `Grid 16:  ES64L`, `*****`.
+fn titled(document: &Document, at: usize) -> Option<Program> {
+    /// Lines of such a title.
+    const LINES: usize = 4;
+    let ruled = |at: usize| {
+        let text = document.lines.get(at)?.text.trim();
+        let mark = text.chars().next().filter(|mark| matches!(mark, '*' | '=' | '#' | '~' | '-'))?;
+        (text.len() >= 12 && text.chars().all(|c| c == mark)).then_some(text.len())
+    };
+    let above = at.checked_sub(1).and_then(ruled)?;
+    (at + 1..=at + LINES).find_map(ruled).filter(|below| *below == above)?;
+    let mut words = head(&document.lines.get(at)?.text).split_whitespace();
+    let (name, number) = (words.next()?, words.next()?);
+    let numbered = number.trim_end_matches([':', ',']).trim_start_matches(['v', 'V']);
+    let plain = name.len() >= 3 && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+    let counts =
+        (1..=6).contains(&numbered.len()) && numbered.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    named(name).filter(|_| plain && counts && is_capitalised(name) && !super::word::is_prose(name))
 }
 
 /// Whose site ends a line of a banner: `|____| grid.com`.
@@ -69,6 +92,10 @@ fn word(text: &str) -> &str {
 /// True for `1.2`, `v1.2.3`, `(2.0)`, `2023.2`.
 fn is_version(word: &str) -> bool {
     let word = word.trim_start_matches(['v', 'V', '(', '[', '"']).trim_end_matches([')', ']', ',', ':', ';', '"']);
+    // `0.310E+00` is a measurement.
+    if ["E+", "E-", "e+", "e-"].iter().any(|exponent| word.contains(exponent)) {
+        return false;
+    }
     let number = word.split(['-', '+', 'r']).next().unwrap_or_default();
     let parts: Vec<&str> = number.split('.').collect();
     (2..=5).contains(&parts.len())
@@ -140,6 +167,7 @@ fn version(text: &str) -> Option<Program> {
         "openblas",
         "hdf5",
         "gtk",
+        "microsoft",
     ];
     const KINDS: &[&str] = &[
         "engine",
@@ -225,7 +253,11 @@ fn version(text: &str) -> Option<Program> {
         let word = word.trim_matches(|c: char| !c.is_ascii_alphabetic()).to_ascii_lowercase();
         matches!(word.as_str(), "version" | "release" | "ver" | "welcome" | "starting" | "is")
     });
-    let marked = words[number].starts_with(['v', 'V']);
+    // `Maker GridPython 2.1.0 on 2017-09-20`: three numbers directly behind a name.
+    let released = words[number].bytes().filter(|byte| *byte == b'.').count() >= 2
+        && (1..=2).contains(&number)
+        && words.get(number - 1).is_some_and(|before| is_proper(before) && !before.ends_with([':', ',', '=']));
+    let marked = words[number].starts_with(['v', 'V']) || released;
     let name = words[..number]
         .iter()
         .rev()

@@ -14,7 +14,7 @@ const FRONT: usize = 90;
 /// Commands that are looked at, nearest first.
 const MOST: usize = 4;
 
-/// Commands that run or look at others.
+/// Commands that run others.
 const WRAPPERS: &[&str] = &[
     "sudo",
     "srun",
@@ -51,32 +51,13 @@ const WRAPPERS: &[&str] = &[
     "timeout",
     "nice",
     "ionice",
-    "cd",
-    "export",
-    "ls",
-    "cat",
-    "tail",
-    "head",
-    "grep",
-    "nvidia-smi",
-    "free",
     "kubectl",
-    "dmesg",
-    "pip",
-    "pip3",
     "source",
-    "echo",
     "make",
     "cmake",
     "ninja",
     "ssh",
     "watch",
-    "sleep",
-    "kill",
-    "df",
-    "du",
-    "top",
-    "htop",
     "exec",
     "set",
     "numactl",
@@ -96,25 +77,7 @@ const WRAPPERS: &[&str] = &[
     "xargs",
     "stdbuf",
     "script",
-    "tee",
-    "mkdir",
-    "rm",
-    "cp",
-    "mv",
-    "chmod",
-    "ulimit",
     "module",
-    "which",
-    "whereis",
-    "pwd",
-    "vim",
-    "nano",
-    "less",
-    "apt",
-    "apt-get",
-    "yum",
-    "dnf",
-    "brew",
     "systemctl",
     "journalctl",
     "service",
@@ -143,15 +106,62 @@ const WRAPPERS: &[&str] = &[
     "condor_submit",
     "screen",
     "tmux",
-    "unset",
-    "alias",
-    "history",
-    "clear",
     "then",
     "do",
     "if",
     "for",
     "while",
+    "ipython",
+    "jupyter",
+    "start",
+    "cmd",
+    "powershell",
+    "pwsh",
+    "deepspeed",
+];
+
+/// Commands that look at things and put them in order: what stands behind one is no program that was run.
+const LOOKS: &[&str] = &[
+    "cd",
+    "export",
+    "ls",
+    "cat",
+    "tail",
+    "head",
+    "grep",
+    "nvidia-smi",
+    "free",
+    "dmesg",
+    "pip",
+    "pip3",
+    "echo",
+    "sleep",
+    "kill",
+    "df",
+    "du",
+    "top",
+    "htop",
+    "mkdir",
+    "rm",
+    "cp",
+    "mv",
+    "chmod",
+    "ulimit",
+    "which",
+    "whereis",
+    "pwd",
+    "vim",
+    "nano",
+    "less",
+    "apt",
+    "apt-get",
+    "yum",
+    "dnf",
+    "brew",
+    "unset",
+    "alias",
+    "history",
+    "clear",
     "nvtop",
     "ps",
     "uname",
@@ -162,22 +172,60 @@ const WRAPPERS: &[&str] = &[
     "sort",
     "wc",
     "find",
-    "ipython",
-    "jupyter",
-    "start",
-    "cmd",
-    "powershell",
-    "pwsh",
-    "deepspeed",
-    "exit",
     "sysctl",
     "vmstat",
     "lscpu",
+    "exit",
+    "tee",
+    "curl",
+    "wget",
+    "nproc",
+    "whoami",
+    "id",
+    "scp",
+    "ln",
+    "touch",
+    "tree",
+    "lsblk",
+    "mount",
+    "egrep",
+    "zcat",
+    "xxd",
+    "date",
+    "hostname",
+    "rocm-smi",
+    "getconf",
+    "stat",
+    "sha256sum",
+    "md5sum",
+    "type",
+    "man",
+    "lsof",
+    "lsmod",
+    "modinfo",
+    "swapon",
+    "fallocate",
+    "numastat",
+    "nl",
+    "uniq",
+    "tr",
+    "printf",
+    "bc",
+    "seq",
+    "unzip",
 ];
+
+/// Of those that run others, programs in their own right.
+const WATCHERS: &[&str] = &["perf", "valgrind", "strace", "gdb", "nsys", "ncu", "compute-sanitizer", "cuda-gdb"];
+
+/// What a container is run by: its image is named behind it.
+const CONTAINERS: &[&str] =
+    &["docker", "podman", "nerdctl", "singularity", "apptainer", "enroot", "shifter", "kubectl", "crictl", "udocker"];
 
 /// True for a command that runs or looks at others.
 pub(super) fn is_wrapper(name: &str) -> bool {
-    WRAPPERS.contains(&without_release(name).to_ascii_lowercase().as_str())
+    let name = without_release(name).to_ascii_lowercase();
+    WRAPPERS.contains(&name.as_str()) || LOOKS.contains(&name.as_str())
 }
 
 /// What the commands around the message name: the last before it, and others.
@@ -304,6 +352,13 @@ fn killed(text: &str) -> Option<&str> {
     shell.then(|| command.trim_start_matches([' ', '(', '{']))
 }
 
+/// True for a line that somebody typed.
+pub(super) fn is_typed(line: &str) -> bool {
+    let line = line.trim_start();
+    let shell = line.split_once("$ ").is_some_and(|(prompt, _)| prompt.is_empty() || prompt.contains('@'));
+    shell && typed(line).is_some()
+}
+
 /// The command behind a shell's prompt or a launcher's words.
 fn typed(text: &str) -> Option<&str> {
     const PROMPTS: &[&str] = &["(initramfs) ", "$ ", "% ", "❯ ", "> ", "+ ", "# ./", "! ", "!", "➜  ~ "];
@@ -350,15 +405,20 @@ fn typed(text: &str) -> Option<&str> {
     if let Some(mark) = PROMPTS.iter().find(|mark| text.starts_with(**mark)) {
         let rest = &text[mark.len()..];
         // `!` at a line's start is a notebook's, but also an exclamation.
-        let exclaims = *mark == "!" && !rest.starts_with(|c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '/'));
+        // A line in a frame of them is none.
+        let command =
+            rest.starts_with(|c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '.' | '/'));
+        let exclaims = mark.starts_with('!') && (!command || text.trim_end().ends_with('!'));
         return Some(rest).filter(|_| !exclaims);
     }
     let front = (0..=text.len().min(FRONT)).rev().find_map(|end| text.get(..end)).unwrap_or_default();
     // `user@host:~/work$ solver …`, `[user@host work]$ …`, `root@3f1c:/app# …`, `(env) C:\work>solver.exe …`
     for mark in ["$ ", "# ", "% ", "> "] {
         if let Some(at) = front.find(mark) {
-            let prompt = &text[..at];
-            let shell = prompt.contains('@') && !prompt.contains(' ')
+            let prompt = text[..at].trim_end();
+            let last = prompt.rsplit(' ').next().unwrap_or_default();
+            let shell = last.contains('@') && last.contains(':') && mark != "> "
+                || prompt.contains('@') && !prompt.contains(' ')
                 || prompt.contains('@') && prompt.starts_with(['[', '('])
                 || prompt.ends_with(')') && prompt.starts_with('(')
                 || prompt.starts_with("PS ");
@@ -388,36 +448,64 @@ fn typed(text: &str) -> Option<&str> {
 /// The program that a command runs, behind all that only runs others.
 fn run(command: &str) -> Option<(Way, Program)> {
     let sure = |program: Option<Program>| program.map(|program| (Way::Command, program));
-    let mut words = command
-        .split(|c: char| c.is_whitespace())
-        .map(|word| word.trim_matches(['\'', '"', '`', ',', '[', ']', ';']))
-        .filter(|word| !word.is_empty())
+    // `"C:\Program Files\grid\bin\grid.exe" -n 4`: blanks in the path.
+    let quoted = command.trim_start().strip_prefix('"').and_then(|rest| rest.split_once('"'));
+    if let Some((path, _)) = quoted.filter(|(path, _)| path.contains(' ') && path.contains(['\\', '/'])) {
+        let name = path.rsplit(['/', '\\']).next()?;
+        let short = || Program::named(name.strip_suffix(".exe")?);
+        return sure(executable(name).or_else(short)).filter(|_| !is_wrapper(name));
+    }
+    let mut watcher = None;
+    let mut raw = command
+        .split_whitespace()
+        .map(|word| (word.trim_matches(['\'', '"', '`', ',', '[', ']', ';']), word.ends_with(';')))
+        .filter(|(word, ends)| !word.is_empty() || *ends)
         .take(40)
-        .skip_while(|word| word.contains('=') || word.starts_with('-'))
+        .skip_while(|(word, _)| word.contains('=') || word.starts_with('-'))
         .peekable();
-    let mut wrapped = false;
-    while let Some(word) = words.next() {
+    let (mut wrapped, mut contained) = (false, false);
+    while let Some((word, ends)) = raw.next() {
         let name = word.rsplit(['/', '\\']).next().unwrap_or(word);
         match word {
             // `python -m grid.train`
-            "-m" if wrapped => return sure(named(words.next()?.split('.').next()?)),
+            "-m" if wrapped => return sure(named(raw.next()?.0.split('.').next()?)),
             // `java -jar grid-1.2.jar`
-            "-jar" => return sure(executable(words.next()?)),
-            "&&" | "||" | "|" | "--" | "\\" => continue,
+            "-jar" => return sure(executable(raw.next()?.0)),
+            "" | "&&" | "||" | "|" | "--" | "\\" => continue,
             _ => {}
+        }
+        // `cat a.txt | grid`: behind the pipe another command begins.
+        if LOOKS.contains(&name) {
+            let mut ended = ends;
+            while !ended && let Some((word, ends)) = raw.next() {
+                ended = ends || matches!(word, "|" | "&&" | "||");
+            }
+            continue;
         }
         if name.ends_with(".jar") {
             return sure(executable(name));
         }
         if is_wrapper(name) {
             wrapped = true;
+            contained |= CONTAINERS.contains(&name);
+            // `docker inspect grid`: only some of its commands run anything.
+            const RUNS: &[&str] = &["run", "exec", "start", "up", "compose", "container", "shell", "instance"];
+            let acts = raw.peek().is_none_or(|(next, _)| next.starts_with('-') || RUNS.contains(next));
+            if matches!(name, "docker" | "podman" | "nerdctl") && !acts {
+                let mut ended = ends;
+                while !ended && let Some((word, ends)) = raw.next() {
+                    ended = ends || matches!(word, "|" | "&&" | "||");
+                }
+                continue;
+            }
+            watcher = watcher.or(Some(name).filter(|name| WATCHERS.contains(name)));
             continue;
         }
         if word.starts_with('-') {
             // An option of a wrapper's, whose value may be the next word.
-            let takes = word.len() == 2 && words.peek().is_some_and(|next| next.bytes().all(|b| b.is_ascii_digit()));
+            let takes = word.len() == 2 && raw.peek().is_some_and(|(next, _)| next.bytes().all(|b| b.is_ascii_digit()));
             if takes {
-                words.next();
+                raw.next();
             }
             continue;
         }
@@ -428,7 +516,7 @@ fn run(command: &str) -> Option<(Way, Program)> {
         if wrapped && (name.ends_with(".sif") || name.ends_with(".simg")) {
             return sure(named(unversioned(name.split('.').next()?)));
         }
-        if wrapped && name.contains(':') && !name.contains('\\') {
+        if contained && name.contains(':') && !name.contains('\\') {
             match named(name.split(':').next()?) {
                 Some(program) => return Some((Way::Command, program)),
                 None => continue,
@@ -438,9 +526,10 @@ fn run(command: &str) -> Option<(Way, Program)> {
         if wrapped && super::word::is_common(name) {
             continue;
         }
-        return script(word, name);
+        return script(word, name).or_else(|| sure(watcher.and_then(Program::named)));
     }
-    None
+    // `perf record -- sleep 5`: nothing else was run.
+    sure(watcher.and_then(Program::named))
 }
 
 /// A script's project, or an executable's name.
@@ -501,6 +590,12 @@ mod tests {
             ("use --cores 16 --memory 8", None),
             ("$ python train.py", None),
             ("$ nvidia-smi", None),
+            ("$ grep -n \"A\\|GRID_COUNT\" grid.h", None),
+            ("$ ls -l gridtool.log", None),
+            ("$ cat a.txt | gridtool -n 4", Some("gridtool")),
+            ("$ cd /work; gridtool -n 4", Some("gridtool")),
+            ("$ sudo gridprof record -e count:P,load -- sleep 5", Some("gridprof")),
+            ("! le grid est arrêté                 !", None),
             ("a line of text", None),
         ] {
             assert_eq!(of(line).as_deref(), name, "{line}");

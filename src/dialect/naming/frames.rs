@@ -118,7 +118,10 @@ const INTERFACES: &[&str] = &[
 pub(super) fn all(document: &Document, position: usize, found: &mut dyn FnMut(Way, Program)) {
     let from = position.saturating_sub(BEFORE);
     let above = document.lines.get(from..position).unwrap_or_default();
-    // A traceback of Python's ends at the message: its innermost frame is the last.
+    // A traceback of Python's ends at the message: its innermost frame is the last. What stands above the cause of
+    // another exception is that one's.
+    let caused = document.lines.get(position).is_some_and(|line| line.text.trim_start().starts_with("Caused by:"));
+    let above = if caused { &[] } else { above };
     let mut frames = Vec::new();
     let mut project = None;
     for line in above.iter().rev() {
@@ -127,7 +130,7 @@ pub(super) fn all(document: &Document, position: usize, found: &mut dyn FnMut(Wa
             break;
         }
         frames.extend(frame(text));
-        project = project.or_else(|| checkout(text));
+        project = project.or_else(|| file_of(text).and_then(checkout));
     }
     tell(&frames, found);
     project.into_iter().for_each(|(way, program)| found(way, program));
@@ -136,7 +139,7 @@ pub(super) fn all(document: &Document, position: usize, found: &mut dyn FnMut(Wa
     let below = document.lines.get(position..end).unwrap_or_default();
     let mut frames = Vec::new();
     // A logger prints its line, and the traceback of the same failure behind it.
-    let mut checkouts = below.iter().take(AFTER).filter_map(|line| checkout(head(&line.text)));
+    let mut checkouts = below.iter().take(AFTER).filter_map(|line| checkout(file_of(head(&line.text))?));
     if project.is_none() {
         checkouts.next_back().into_iter().for_each(|(way, program)| found(way, program));
     }
@@ -276,7 +279,7 @@ fn file_of(text: &str) -> Option<&str> {
 
 /// The project in whose checkout a frame's file lies: `/home/NAME/gridnet/train/loop.py`, `/opt/gridnet/main.py`. A
 /// program that is run from its sources shows in no other way, and its folder keeps the repository's name.
-fn checkout(text: &str) -> Option<(Way, Program)> {
+pub(super) fn checkout(path: &str) -> Option<(Way, Program)> {
     /// Below these, one folder for each person or volume.
     const OF_EACH: &[&str] = &["home", "Users", "users", "mnt", "media", "scratch", "gpfs", "lustre"];
     /// Folders that hold projects, and those of a system, in which no checkout lies.
@@ -304,7 +307,6 @@ fn checkout(text: &str) -> Option<(Way, Program)> {
     ];
     const SYSTEM: &[&str] = &["usr", "lib", "lib64", "proc", "tmp", "var", "etc", "bin", "run", "nix", "snap"];
     const INSTALLED: &[&str] = &["site-packages", "dist-packages", "/lib/python", "\\Lib\\", "ipykernel", "<"];
-    let path = file_of(text)?;
     if INSTALLED.iter().any(|mark| path.contains(mark)) {
         return None;
     }
@@ -320,6 +322,17 @@ fn checkout(text: &str) -> Option<(Way, Program)> {
         let own = folders.get(at + 2..)?.iter().find(|folder| !matches!(**folder, "Programs" | "Temp" | "Packages"))?;
         return named(unversioned(own)).filter(|_| !is_common(own)).map(|program| (Way::Frame, program));
     }
+    // `…/Grid-master/grid/mesh.py`, `…/grid/grid/mesh.py`: a package in its own repository, as sure as an
+    // installed one.
+    let repository = |name: &str| {
+        let name = name.strip_suffix("-master").or_else(|| name.strip_suffix("-main")).unwrap_or(name);
+        unversioned(name).to_ascii_lowercase()
+    };
+    let again = |at: usize, name: &str| folders.iter().skip(at + 1).find(|inner| repository(inner) == repository(name));
+    let own = folders.iter().enumerate().filter(|(_, name)| name.len() >= 4).find_map(|(at, name)| again(at, name));
+    if let Some(program) = own.and_then(|own| named(unversioned(own))).filter(|program| !is_common(program.id())) {
+        return Some((Way::Frame, program));
+    }
     let mut folders = folders.into_iter().peekable();
     if folders.peek().is_some_and(|first| SYSTEM.contains(first)) {
         return None;
@@ -328,10 +341,9 @@ fn checkout(text: &str) -> Option<(Way, Program)> {
         folders.next();
     }
     let holds = |folder: &&str| is_common(folder) || HOLDERS.contains(&folder.to_ascii_lowercase().as_str());
-    let project = folders.find(|folder| !holds(folder))?;
-    // `/home/ann/gridlib/gridlib/mesh.py`: a package in its own repository, as sure as one that is installed.
-    let way = if folders.next() == Some(project) { Way::Frame } else { Way::Folder };
-    named(unversioned(project)).map(|program| (way, program))
+    let project = folders.find(|folder| !holds(folder) && folder.len() >= 3)?;
+    let project = project.strip_suffix("-master").or_else(|| project.strip_suffix("-main")).unwrap_or(project);
+    named(unversioned(project)).map(|program| (Way::Folder, program))
 }
 
 /// The package in which a file lies, by the folder that its language installs packages in.
@@ -361,7 +373,7 @@ fn package(text: &str) -> Option<Program> {
             rest = rest.split_once(['/', '\\'])?.1;
         }
         let (name, _) = rest.split_once(['/', '\\', '@', '"']).or_else(|| rest.split_once('.'))?;
-        let name = name.strip_suffix(".py").unwrap_or(name);
+        let name = [".py", ".js"].iter().find_map(|kind| name.strip_suffix(kind)).unwrap_or(name);
         let name = if folder.contains("checkouts") { name.rsplit_once('-')?.0 } else { unversioned(name) };
         if CALLERS.contains(&name.to_ascii_lowercase().as_str()) {
             return None;

@@ -104,6 +104,16 @@ pub(super) fn of(program: Program) -> Option<Known> {
     Some(Known { mark, program: called(canonical(family, own)).unwrap_or(program) })
 }
 
+/// The well-known program of which this is one of several that run, `gridd2`, where nothing is called so itself.
+pub(super) fn without_number(numbered: Program) -> Option<Program> {
+    let Program::Unlisted(own) = numbered else { return None };
+    let stem = own.as_str().trim_end_matches(|c: char| c.is_ascii_digit());
+    if stem.len() == own.as_str().len() || stem.len() <= SHORT || ALL.names.contains_key(&own) {
+        return None;
+    }
+    program(stem)
+}
+
 /// True for the identifier of a well-known program that is no word as well.
 pub(super) fn is_known(word: &str) -> bool {
     Name::new(word).and_then(|name| ALL.names.get(&name)).is_some_and(|(mark, _)| *mark != Mark::Word)
@@ -139,7 +149,10 @@ const LISTED: usize = 4;
 /// The known programs that a line mentions anywhere, by words that only they print, as whole identifiers or as the
 /// part of one.
 pub(super) fn mentions(line: &str, found: Found<'_>) {
-    signs(line, found);
+    // What was typed is no program's own word.
+    if !super::commands::is_typed(line) {
+        signs(line, found);
+    }
     let mut told: Vec<(Way, Program)> = Vec::new();
     let mut tell = |way: Way, word: &str| {
         let known = program(word);

@@ -2,6 +2,7 @@
 //! sentence, an error code, a path.
 
 use super::Way;
+use super::frames;
 use super::known::is_known;
 use super::word::{
     camel_words, commonplace, executable, is_capitalised, is_common, is_file, is_listed, is_proper, is_prose, named,
@@ -17,6 +18,10 @@ pub(super) type Found<'a> = &'a mut dyn FnMut(Way, Program);
 /// Everything that a line shows. `own` tells that it is the message's.
 pub(super) fn all(line: &str, own: bool, found: Found<'_>) {
     exception(line).into_iter().for_each(|program| found(Way::Class, program));
+    thrown(line).into_iter().for_each(|program| found(Way::Class, program));
+    if own {
+        asserting(line).into_iter().for_each(|program| found(Way::Executable, program));
+    }
     namespaces(line, found);
     codes(line, found);
     let record = Record::of(line);
@@ -27,8 +32,8 @@ pub(super) fn all(line: &str, own: bool, found: Found<'_>) {
     let app = syslog::headed(line).and_then(|headed| headed.app);
     if let Some(program) = app.and_then(executable) {
         found(Way::Prefix, program);
-    } else {
-        prefix(if app.is_some() { syslog::body(spoken) } else { spoken }, found);
+    } else if own || !is_setting(spoken) {
+        prefix(syslog::body(spoken), found);
     }
     loggers(spoken, found);
     if let Some(record) = record {
@@ -42,6 +47,31 @@ pub(super) fn all(line: &str, own: bool, found: Found<'_>) {
         module(spoken, found);
         language(spoken).into_iter().for_each(|program| found(Way::Language, program));
     }
+}
+
+/// `terminate called after throwing an instance of 'grid::MeshError'`: whose the class is.
+fn thrown(line: &str) -> Option<Program> {
+    let (_, class) = line.split_once("throwing an instance of '")?;
+    let mut program = None;
+    namespaces(class.split('\'').next()?, &mut |way, name| {
+        program = program.or(Some(name).filter(|_| way == Way::Namespace));
+    });
+    program
+}
+
+/// The program that the C library names in front of an assertion, ``r.grid: mesh.c:12: grow: Assertion `n > 0'
+/// failed``.
+fn asserting(line: &str) -> Option<Program> {
+    let (before, _) = line.split_once(": Assertion `")?;
+    let mut parts = before.split(": ");
+    let (name, place) = (parts.next()?, parts.next()?);
+    let (file, number) = place.split_once(':')?;
+    let placed = is_file(file) && number.bytes().all(|byte| byte.is_ascii_digit());
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'+');
+    if !placed || !name.bytes().all(plain) {
+        return None;
+    }
+    executable(name).or_else(|| Program::named(name).filter(|_| name.contains('.')))
 }
 
 /// The language whose runtime prints its errors in the form of this line, with the script's place.
@@ -336,6 +366,11 @@ fn namespaces(line: &str, found: Found<'_>) {
             named(inner).into_iter().for_each(|program| found(Way::Namespace, program));
             continue;
         }
+        // `gr::grid_mesh::…`: two letters, and then what they stand for.
+        if word.len() == 2 && line[at + 2 + inner.len()..].starts_with("::") && !LANGUAGES.contains(&word) {
+            named(inner).into_iter().for_each(|program| found(Way::Namespace, program));
+            continue;
+        }
         if LANGUAGES.contains(&word) || word.len() < 3 {
             continue;
         }
@@ -382,6 +417,15 @@ const LEVELS: &[&str] = &[
 fn is_level(word: &str) -> bool {
     let word = word.trim_matches(|c: char| !c.is_ascii_alphanumeric()).to_ascii_lowercase();
     LEVELS.contains(&word.as_str())
+}
+
+/// `affinity: SYS`, one of a list of settings and figures: a word and its value.
+fn is_setting(line: &str) -> bool {
+    let mut words = line.split_whitespace();
+    let key = words.next().and_then(|key| key.strip_suffix(':'));
+    key.is_some_and(|key| key.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')))
+        && words.next().is_some()
+        && words.next().is_none()
 }
 
 /// The name in front of a log line's text: `[FooServer] …`, `foo: error: …`, `ERROR:foo.bar:…`, `… - foo.bar - ERROR -
@@ -544,6 +588,12 @@ fn prefix(line: &str, found: Found<'_>) {
                 return;
             }
             let name = without_release(body.split(['[', '(']).next().unwrap_or_default());
+            // `kernel: GRID: …`, `stderr: grid: …`: a part of any system, and then who.
+            let follows = behind.split_whitespace().next().is_some_and(|next| next.ends_with(':'));
+            if follows && is_common(name) {
+                rest = behind;
+                continue;
+            }
             if name.contains('.') && !is_file(name) {
                 of_package(name).into_iter().for_each(|program| found(Way::Logger, program));
                 return;
@@ -572,6 +622,12 @@ fn bracket(inner: &str, found: Found<'_>) {
         !is_level(part) && digits * 2 <= part.len() && !is_file(part.split(':').next().unwrap_or_default())
     });
     let Some(part) = names.next() else { return };
+    // `[4711:grid]`: the process's number, and who it is.
+    let number = |part: &str| part.len() >= 2 && part.bytes().all(|byte| byte.is_ascii_digit());
+    if let Some((_, name)) = inner.split_once(':').filter(|(pid, name)| number(pid) && !name.contains([':', ' '])) {
+        executable(name).into_iter().for_each(|program| found(Way::Prefix, program));
+        return;
+    }
     let part = part.split(':').next().unwrap_or(part);
     let program = if part.contains('.') { of_package(part) } else { own_word(part).filter(|_| part.len() > 2) };
     let way = if part.contains('_') && part.matches('_').count() >= 2 { Way::Function } else { Way::Bracket };
@@ -1082,15 +1138,18 @@ fn folders(line: &str, own: bool, found: Found<'_>) {
             source_file(path).into_iter().for_each(|program| found(Way::Function, program));
         }
         let file = path.split([':', '(']).next().and_then(|path| path.rsplit(['/', '\\']).next()).unwrap_or_default();
+        let absolute = path.starts_with(['/', '~']) || path.get(1..2) == Some(":");
         for (at, part) in folders.iter().enumerate() {
             let under = at.checked_sub(1).and_then(|at| folders.get(at));
             // `…/src/umpire/alloc/CudaAllocator.hpp`: the package within a source tree, in the message's own line.
             let source = own && file.contains('.') && under.is_some_and(|under| matches!(*under, "src" | "include"));
-            if source && !INSIDE.contains(part) {
+            // `grid/src/grid_mesh/mesh.c`: the project before its sources, where that is a name.
+            let project = (at == 2 && !absolute).then(|| folders.first()).flatten();
+            let project = project.and_then(|name| named(unversioned(name)));
+            if source && !INSIDE.contains(part) && project.is_none() {
                 named(unversioned(part)).into_iter().for_each(|program| found(Way::Source, program));
             }
             let holds = folders.get(at + 1).is_some_and(|next| INSIDE.contains(next));
-            let absolute = path.starts_with(['/', '~']) || path.get(1..2) == Some(":");
             let home = absolute
                 && under.is_some_and(|under| HOMES.contains(under))
                 && !INSIDE.contains(part)
@@ -1098,10 +1157,18 @@ fn folders(line: &str, own: bool, found: Found<'_>) {
             // `~/.grid/tuning/`: what a program keeps for its user.
             let hidden = part.strip_prefix('.').filter(|name| name.len() >= 3 && !HIDDEN.contains(name) && at > 0);
             hidden.and_then(|name| named(unversioned(name))).into_iter().for_each(|name| found(Way::Folder, name));
-            if home || holds && at > 0 {
+            let root = own
+                && at == 0
+                && !absolute
+                && !path.starts_with('.')
+                && folders.get(1).is_some_and(|next| *next == "src");
+            if home || holds && at > 0 || root {
                 let way = if own { Way::Source } else { Way::Folder };
                 named(unversioned(part)).into_iter().for_each(|program| found(way, program));
             }
+        }
+        if absolute_source(path) {
+            frames::checkout(path).into_iter().for_each(|(_, program)| found(Way::Source, program));
         }
         if let Some(library) = file.strip_prefix("lib").and_then(|file| file.split_once(".so")) {
             const SYSTEM: &[&str] = &[
@@ -1151,10 +1218,20 @@ fn folders(line: &str, own: bool, found: Found<'_>) {
     }
 }
 
+/// True for a place in a source file that was named from the root on: `/home/ann/grid/mesh.cc:12`.
+fn absolute_source(path: &str) -> bool {
+    let drive = path.get(1..3) == Some(":\\");
+    let place = path.get(if drive { 2 } else { 0 }..).and_then(|path| path.split_once(':'));
+    let Some((file, line)) = place.filter(|_| drive || path.starts_with('/')) else { return false };
+    line.starts_with(|c: char| c.is_ascii_digit()) && CODE.iter().any(|kind| file.ends_with(kind))
+}
+
+/// Endings of files in which programs are written.
+const CODE: &[&str] = &[".c", ".cc", ".cpp", ".cxx", ".cu", ".h", ".hpp", ".cuh", ".go", ".rs", ".f90", ".java"];
+
 /// The project in whose sources a failure is placed, `gridlib/core/mesh.cc:12`: the first folder of a path that begins
 /// where the build did.
 fn source_root(path: &str) -> Option<Program> {
-    const CODE: &[&str] = &[".c", ".cc", ".cpp", ".cxx", ".cu", ".h", ".hpp", ".cuh", ".go", ".rs", ".f90", ".java"];
     const PARTS: &[&str] = &["third_party", "thirdparty", "vendor", "pkg", "cmd", "contrib", "deps", "runtime"];
     let (file, line) = path.split_once(':')?;
     let (first, rest) = file.split_once('/')?;

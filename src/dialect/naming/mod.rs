@@ -12,6 +12,7 @@ mod known;
 mod line;
 mod word;
 
+use super::syslog;
 use crate::domain::Program;
 use crate::input::Document;
 use aho_corasick::{AhoCorasick, MatchKind};
@@ -94,14 +95,29 @@ impl Way {
         match self {
             Way::Class | Way::Marker | Way::Echo => 90,
             Way::Frame | Way::Prefix | Way::Command => 70,
-            Way::Sign => 110,
-            Way::Namespace | Way::Logger | Way::TwoWords => 60,
-            Way::Bracket | Way::Executable | Way::Banner | Way::Known => 50,
+            Way::Sign => 140,
+            Way::Logger => 60,
+            Way::Namespace | Way::Bracket | Way::Executable | Way::Banner | Way::Known => 50,
+            Way::TwoWords => 45,
             Way::Subject | Way::Source | Way::Ended | Way::Began => 40,
             Way::Code | Way::Type | Way::Script => 30,
             Way::Function | Way::Capital | Way::Folder | Way::Library | Way::Address | Way::Part => 25,
             Way::Tag | Way::OuterFrame | Way::Mention => 20,
             Way::Language | Way::Commonplace => 15,
+        }
+    }
+
+    /// How much of that holds on another line, beside the message or further off, in tenths: what stands before a colon
+    /// is nearly as often right there, while a logger that is nobody's name is another part's.
+    fn share(self, program: Program, beside: bool) -> u32 {
+        let nobody = || matches!(program, Program::Unlisted(_)) && known::of(program).is_none();
+        match (self, beside) {
+            (Way::Prefix, true) => 8,
+            (Way::Prefix, false) => 5,
+            (Way::Logger | Way::TwoWords, true) if nobody() => 4,
+            (Way::Logger | Way::TwoWords, false) if nobody() => 2,
+            (_, true) => 7,
+            (_, false) => 3,
         }
     }
 
@@ -191,11 +207,16 @@ const AGAIN: u32 = 4;
 impl Tally {
     /// Counts a way in which a program shows, of whose weight `share` tenths hold here.
     fn add(&mut self, way: Way, program: Program, share: u32) {
+        let program = known::without_number(program).unwrap_or(program);
         let known = known::of(program);
         let sure = known.is_some_and(|known| known.mark == Mark::Program);
         let id = program.id();
         let other = || word::is_prose(id) || word::is_numbered(id);
         if way.is_prose() && !sure && matches!(program, Program::Unlisted(_)) && other() {
+            return;
+        }
+        // `xargs: cat: terminated` beside the message: what only runs or looks at others.
+        if (share < 10 || way == Way::Ended) && !matches!(way, Way::Command | Way::Echo) && commands::is_wrapper(id) {
             return;
         }
         let program = known.map_or(program, |known| known.program);
@@ -286,11 +307,18 @@ fn sure(line: &str) -> Option<Program> {
 fn tally(document: &Document, position: usize, unlisted_only: bool) -> Tally {
     /// Lines that the message may be spread over.
     const OWN: usize = 3;
-    /// Of a way's weight beside the message and further off, in tenths.
+    /// Of a way's weight beside the message, in tenths.
     const BESIDE: u32 = 7;
-    const AROUND: u32 = 3;
     let mut tally = Tally { unlisted_only, ..Tally::default() };
     let text = |at: usize| document.lines.get(at).map(|line| head(&line.text));
+    // Of a system's log, what another service writes speaks for itself.
+    let writer = |line: &str| {
+        let Some(headed) = syslog::headed(line) else { return ringed(line).map(str::to_ascii_lowercase) };
+        let name = || headed.body.split(['[', ':', ' ']).next().unwrap_or_default();
+        Some(headed.app.unwrap_or_else(name).to_ascii_lowercase())
+    };
+    let own = text(position).and_then(writer);
+    let other = |line: &str| own.is_some() && writer(line).is_some_and(|writer| own.as_ref() != Some(&writer));
     if let Some(line) = text(position) {
         line::all(line, true, &mut |way, program| tally.add(way, program, 10));
         known::mentions(line, &mut |way, program| tally.add(way, program, 10));
@@ -299,11 +327,11 @@ fn tally(document: &Document, position: usize, unlisted_only: bool) -> Tally {
     let last = position.saturating_add(AFTER).min(document.lines.len().saturating_sub(1));
     let mut marked = false;
     for at in before.chain(position + 1..last + 1) {
-        let Some(line) = text(at) else { continue };
+        let Some(line) = text(at).filter(|line| !other(line)) else { continue };
         let beside = at.abs_diff(position) <= OWN;
-        let share = if beside { BESIDE } else { AROUND };
-        line::all(line, beside, &mut |way, program| tally.add(way, program, share));
-        known::mentions(line, &mut |way, program| tally.add(way, program, share));
+        let mut add = |way: Way, program: Program| tally.add(way, program, way.share(program, beside));
+        line::all(line, beside, &mut add);
+        known::mentions(line, &mut add);
         if let Some(program) = marker(line).filter(|_| !marked) {
             marked = true;
             tally.add(Way::Marker, program, BESIDE);
@@ -314,6 +342,20 @@ fn tally(document: &Document, position: usize, unlisted_only: bool) -> Tally {
     commands::all(document, position, &mut add);
     banner::all(document, position, &mut add);
     tally
+}
+
+/// Who wrote a line of the kernel's ring buffer, `[12.345678] grid[4711]: …`: the kernel itself where nobody is named.
+fn ringed(line: &str) -> Option<&str> {
+    let (stamp, text) = line.trim_start().strip_prefix('[')?.split_once("] ")?;
+    let (seconds, rest) = stamp.trim_start().split_once('.')?;
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    if !digits(seconds) || !digits(rest) || rest.len() != 6 {
+        return None;
+    }
+    let writer = text.split(' ').next().and_then(|word| word.strip_suffix("]:")?.split_once('['));
+    // `grid[4711]: segfault at …` is the kernel's word on it.
+    let faults = text.contains("]: segfault at ") || text.contains("]: trap ");
+    Some(writer.filter(|(_, pid)| digits(pid) && !faults).map_or("kernel", |(name, _)| name))
 }
 
 /// The listed program whose marker stands on a line; of several the longest.
@@ -459,6 +501,23 @@ mod tests {
             ("org.g2.jdbc.JdbcSQLException: Out of memory", "g2"),
             ("../Common/CUDA/GRIDX_common.cpp (7): cudaMalloc fail", "gridx"),
             ("|____| gridtool.com\nout of memory", "gridtool"),
+            ("[4711:gridtool]: [ERROR] out of memory", "gridtool"),
+            ("Jan  1 10:00:00 host kernel: GRIDK: out of memory", "gridk"),
+            ("r.gridtool: mesh.c:12: void grow(int): Assertion `n > 0' failed: out of memory", "r.gridtool"),
+            ("$ ./tut4\nterminate called after throwing an instance of 'gridlib::MeshError'\nout of memory", {
+                "gridlib"
+            }),
+            ("C:\\w>\"C:\\Program Files\\x\\gridtool.exe\" -n 4\nout of memory", "gridtool"),
+            ("**************\nGridtool 16:  ES64L\n**************\nout of memory", "gridtool"),
+            ("Maker GridPython 2.1.0 on 2017-09-20\nout of memory", "gridpython"),
+            ("gridtool/src/grid_misc/grid_mem.c:3: out of memory", "gridtool"),
+            ("E  failed @ /home/ann/gridtool/impl/bank.cpp:433: false\nout of memory", "gridtool"),
+            ("  File \"/data/job/Gridtool-master/gridtool/grow.py\", line 5, in grow\nMemoryError", "gridtool"),
+            ("Caused by: java.lang.RuntimeException: out of memory\n\tat org.gridlib.Mesh.grow(Mesh.java:12)", {
+                "gridlib"
+            }),
+            ("$ ls -l other.log | head\n$ gridtool -n 4\nout of memory", "gridtool"),
+            ("$ perf record -e cycles:P -- sleep 5\nfailed to mmap: out of memory", "perf"),
             ("  File \"/home/ann/gridtool/gridtool/grow.py\", line 5, in grow\nMemoryError", "gridtool"),
         ] {
             assert_eq!(of(log).as_deref(), Some(name), "{log}");
@@ -489,6 +548,11 @@ mod tests {
             "New error: LOW_MEMORY,MEMORY\nout of memory",
             "Caught exception in thread: out of memory",
             "alpha 0.5 1.25\nout of memory",
+            "Jan  1 10:00:00 host othertool[12]: ready\nJan  1 10:00:01 host kernel: out of memory",
+            "[12.345678] othertool[4711]: ready\n[12.345679] out of memory",
+            "affinity: SYS\nreading\nreading\nreading\nout of memory",
+            "$ grep -n \"A\\|GRID_COUNT\" a.h\nout of memory",
+            "==============\nINSTANT 0.310E+00\n==============\nout of memory",
         ] {
             assert_eq!(of(log), None, "{log}");
         }

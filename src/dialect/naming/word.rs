@@ -27,13 +27,13 @@ const NO_NAMES: &str = "\
     critical csh css csv ctest cu cuda cudart current currently cxx darwin dash data database dataset datasets \
     date day db dbg deadline debian debug dec december default defaults delete deleted demo derived description \
     desktop detail details detected detecting dev development device devices did dir directory dispatcher \
-    distributed do doc dockerd docs documentation does done double download downloading driver drivers dump \
+    distributed dma do doc dockerd docs documentation does done double download downloading driver drivers dump \
     dumped during each editor editors element elements else emerg empty end engine engines enomem enough enroot \
     entries entry env environment epoch epochs err errno error errorcode errors est etc eval evaluate evaluation \
     even event events every example examples exceeded exceeds exception exceptions exec execute executing \
     execution executor exhausted exhaustion exit exitcode exited exiting exits explain export exporting \
     extension extensions external factory fail failed failing fails failure false fastbin fatal fatality fault \
-    feb february fedora fetch fetching few field fields file filename files filter filtering final find finding \
+    feb february fedora fetch fetching fft few field fields file filename files filter filtering final find finding \
     finetune finish finished first fish flag flags float folder follower footer for foreground fork forrtl found \
     foundation frame frames framework free fri friday from frontend ftl full function functions gb gc get gib \
     glibc global gmt gnu go good goroutine gpl gpu gpus gradient gradients graph graphs grid grpc gtest gui \
@@ -327,6 +327,8 @@ pub(super) fn camel_words(name: &str) -> impl Iterator<Item = &str> {
 /// `MemoryFile`, `BufferPool`: a class that any program may have, and no known program.
 fn is_common_class(word: &str) -> bool {
     const CLASSES: &[&str] = &[
+        "Msg",
+        "Err",
         "File",
         "Pool",
         "Manager",
@@ -391,6 +393,13 @@ const BUILDS: &[&str] = &[
     "latest", "opt", "prof", "dbg",
 ];
 
+/// True for the toolkit with which one of a program's clients draws, and its release: `gtk3.22`,
+/// `qt5`.
+fn is_toolkit(word: &str) -> bool {
+    let name = word.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    matches!(name, "gtk" | "qt" | "x11" | "sdl" | "tty" | "curses" | "wayland")
+}
+
 /// True for the name of a listed program.
 pub(super) fn is_listed(name: &str) -> bool {
     named(name).is_some_and(|program| !matches!(program, Program::Unlisted(_)))
@@ -405,11 +414,21 @@ pub(super) fn executable(path: &str) -> Option<Program> {
     const KINDS: &[&str] = &[".exe", ".jar", ".service"];
     let file = KINDS.iter().find_map(|kind| file.strip_suffix(kind)).unwrap_or(file);
     let mut name = unversioned(without_release(file));
+    // `grid-85.jar`
+    if path.contains(".jar")
+        && let Some((stem, number)) = name.rsplit_once('-')
+        && number.bytes().all(|byte| byte.is_ascii_digit())
+    {
+        name = stem;
+    }
     // `grid-server`, `grid-cli`: a part of `grid`, unless it is listed by itself.
     if !is_listed(name)
         && let Some((stem, _)) = name.rsplit_once(['-', '_']).filter(|(_, part)| PARTS.contains(part))
         && named(stem).is_some()
     {
+        name = stem;
+    }
+    if let Some((stem, _)) = name.rsplit_once('-').filter(|(stem, toolkit)| stem.len() >= 3 && is_toolkit(toolkit)) {
         name = stem;
     }
     while let Some((stem, build)) = name.rsplit_once(['-', '_', '.'])

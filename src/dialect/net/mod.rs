@@ -43,6 +43,9 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     let spoken = reported(line, &lower)?;
     let of = if spoken.named { line } else { lower.as_str() };
     let behind = of.get(spoken.end..).unwrap_or_default().to_lowercase();
+    if in_mail(document, position) {
+        return None;
+    }
     let standing = standing(document, position, line, &lower, &behind, spoken)?;
 
     let named = naming::program(document, position);
@@ -53,7 +56,7 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     figures(document, position, &mut event, spoken.at, &lower, Base::Binary);
     let place = event.at;
     device(&mut event.facts.device, line, place);
-    field::note_pid(&mut event, writer(line));
+    field::note_pid(&mut event, writer(line).or_else(|| writer_near(document, position)));
     // The place of a failure on the line before its words: `[CUDA] Error gpu 1: <mesh.cu>:12`.
     if event.facts.device.value().is_none() && event.resource.on_device() {
         let places = field::before(position, BEGUN).map(|at| clipped(field::text(document, at)));
@@ -73,6 +76,16 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     Some(event)
 }
 
+/// True below the head of a mail that sends a change or answers another: it tells of failures that were.
+fn in_mail(document: &Document, position: usize) -> bool {
+    const HEAD: usize = 40;
+    let text = |at: usize| field::text(document, at).trim_start();
+    let about = |line: &str| ["[PATCH", "Re: ", "RE: ", "AW: ", "Fwd: "].iter().any(|mark| line.contains(mark));
+    let mut above = field::before(position, HEAD).map(text);
+    above.any(|line| line.starts_with("Subject: ") && about(line))
+        && field::before(position, HEAD).map(text).any(|line| line.starts_with("From: ") || line.starts_with("Date: "))
+}
+
 /// A message in a frame, `| Error: … |`, `! Erreur … !`, with the lines that continue it there, and how many it has.
 /// They are indented deeper than the first.
 fn framed(document: &Document, position: usize) -> Option<(String, usize)> {
@@ -87,7 +100,11 @@ fn framed(document: &Document, position: usize) -> Option<(String, usize)> {
     let first = inside(position)?;
     let mut message = first.trim().to_owned();
     let mut lines = 1;
-    while let Some(inner) = inside(position + lines).filter(|inner| lines < MOST && indent(inner) > indent(first)) {
+    // Deeper than the first, or the rest of its sentence.
+    let goes_on = |message: &str, inner: &str| {
+        indent(inner) > indent(first) || indent(inner) == indent(first) && !message.ends_with(['.', '!', ':', '>'])
+    };
+    while let Some(inner) = inside(position + lines).filter(|inner| lines < MOST && goes_on(&message, inner)) {
         message.push(' ');
         message.push_str(inner.trim());
         lines += 1;
@@ -337,6 +354,19 @@ fn reports(line: &str, before: &str, behind: &str, said: &str) -> bool {
     ];
     let lower = line.to_lowercase();
     if NOTED.iter().any(|words| lower.contains(words)) {
+        return false;
+    }
+    // `could not allocate oversize buffer: CL_SUCCESS`: the call's own word.
+    let status = behind.get(..behind.find("_success").unwrap_or(0)).unwrap_or_default();
+    if !status.is_empty() && status.len() < 120 && !FAILURES.iter().any(|word| status.contains(word)) {
+        return false;
+    }
+    // `34:  -e "grid: memory exhausted` of a listing with its lines' numbers: the text of a script.
+    let listed = before.trim_start().split_once([':', '-']).is_some_and(|(number, rest)| {
+        let digits = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+        digits && rest.starts_with(['\t', ' ']) && rest.matches('"').count() % 2 == 1
+    });
+    if listed {
         return false;
     }
     // A disk's space.
@@ -637,6 +667,8 @@ const WAY_ON: &[&str] = &[
     "reintent",
 ];
 
+/// Lines behind a message in which it does, whatever else it says of the failure between.
+const DONE: usize = 10;
 /// Lines before a message in which the program says what it does about it.
 const INTRODUCED: usize = 8;
 
@@ -655,6 +687,14 @@ fn advises(lower: &str) -> bool {
     ];
     let word = lower.trim_start_matches(|c: char| !c.is_alphabetic()).split(|c: char| !c.is_alphabetic()).next();
     word.is_some_and(|word| ORDERS.contains(&word))
+}
+
+/// True for what is done with less than was asked for: `not enough memory for 16 threads, using 9`.
+fn makes_do(behind: &str) -> bool {
+    let number = |rest: &str| rest.trim_start().starts_with(|c: char| c.is_ascii_digit());
+    [", using ", "; using ", " - using "]
+        .iter()
+        .any(|words| behind.split_once(words).is_some_and(|(_, rest)| number(rest)))
 }
 
 /// True for an attempt that begins a clause: `not enough memory; collected, trying half`.
@@ -783,12 +823,20 @@ fn standing(
             text.match_indices(word).any(|(at, _)| {
                 let inside = text[..at].ends_with(|c: char| c.is_ascii_alphanumeric());
                 let request = *word == "attempting to" && asks(&text[at + word.len()..]);
-                !inside && !request
+                // `too low to initialize the spilling operator`, `the memory required to spill`: what it lacks.
+                let clause = text[..at].rsplit([';', ',']).next().unwrap_or_default();
+                let clause = clause.rsplit(". ").next().unwrap_or_default();
+                let lacks = ["too low to ", "too small to ", "not enough memory to ", "required "]
+                    .iter()
+                    .any(|words| clause.contains(words))
+                    && clause.contains("to ");
+                !inside && !request && !lacks
             })
         })
     };
     // What stands before the words is no advice: `preempted because there is not enough … Increase …`.
     let says_way_on = tries(behind)
+        || makes_do(behind)
         || match lower.strip_suffix(behind) {
             Some(lead) => begins(lead, WAY_ON) || begins(behind, WAY_ON) && (!advice || begins(behind, DOING)),
             None => begins(lower, WAY_ON) && !advice,
@@ -800,6 +848,10 @@ fn standing(
     };
     let way_on = says_way_on
         || next.any(|line| begins(&line, WAY_ON) && !has(&line, &["fatal", "traceback"]) && !advises(&line))
+        || field::behind(document, position, DONE)
+            .map(|at| field::text(document, at).to_lowercase())
+            .take_while(|line| !has(line, &["fatal", "traceback"]))
+            .any(|line| begins(&line, DOING) && !advises(&line))
         || introduced();
     let after = outcome::after(document, position);
     let last =
@@ -837,7 +889,9 @@ fn standing(
             _ => None,
         },
         Some(Level::Error) => harmless(after != After::WentOn),
-        None if spoken.named || fails(lower) => harmless(after != After::WentOn),
+        None if spoken.named || fails(lower) || lower.contains(" > ") && roles::asks_too_much(line) => {
+            harmless(after != After::WentOn)
+        }
         None => (after == After::Died || last && !busy()).then_some(Standing::Failure),
     }
 }
@@ -961,6 +1015,20 @@ fn figures(document: &Document, position: usize, event: &mut Event, from: usize,
         for (fact, figure) in told.widened() {
             silent.set(false);
             // The lines of these figures stay open to readers that know them: the message is its own line only.
+            // `Memory left in the process: 90 GiB`, `left in the query: 1 MiB`: what the request didn't fit in.
+            let of_limit = || {
+                let lower = line.to_lowercase();
+                ["left in ", "remaining in ", "available in ", "free in "].iter().any(|words| lower.contains(words))
+            };
+            let tighter = fact == Fact::Free
+                && of_limit()
+                && event.facts.get(Fact::Requested).zip(event.facts.get(Fact::Free)).is_some_and(|(asked, known)| {
+                    let fits = |free: &Figure| asked.interval().low <= free.interval().high;
+                    fits(&known) && !fits(&figure)
+                });
+            if tighter {
+                event.facts.sizes.remove(&Fact::Free);
+            }
             if !unreadable.contains(&fact) {
                 event.facts.note(fact, figure);
             }
@@ -1004,6 +1072,7 @@ fn figures(document: &Document, position: usize, event: &mut Event, from: usize,
         if lower.contains("alloc")
             || lower.contains("request")
             || lower.contains("requir")
+            || lower.contains("mmap")
             || lower.contains("memory") && tells_memory(text)
         {
             take(at, None);
@@ -1056,7 +1125,7 @@ fn tells_memory(text: &str) -> bool {
     let lower = clipped(text).to_lowercase();
     [
         "free", "avail", "total", "used", "in use", "request", "requir", "need", "limit", "capacity", "alloc", "peak",
-        "memory", "reserved", "maximum", "at least", "enough", "heap",
+        "memory", "reserved", "maximum", "at least", "enough", "heap", "mmap", "usable",
     ]
     .iter()
     .any(|word| lower.contains(word))
@@ -1108,13 +1177,28 @@ fn writer(line: &str) -> Option<u64> {
     told.all(|other| other == first).then_some(first)
 }
 
+/// The number that a program tells of itself before its message, `running on node1, pid 17`, where the lines tell of
+/// one.
+fn writer_near(document: &Document, position: usize) -> Option<u64> {
+    let mut told = field::before(position, AROUND).filter_map(|at| {
+        let lower = clipped(field::text(document, at)).to_lowercase();
+        let at = lower.find("pid ").or_else(|| lower.find("pid: ")).or_else(|| lower.find("pid="))?;
+        let other =
+            ["kill", "child", "parent", "died", "exited", "ppid", "worker"].iter().any(|word| lower.contains(word));
+        let whole = !lower[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
+        writer(lower.get(at..)?).filter(|_| whole && !other)
+    });
+    let first = told.next()?;
+    told.all(|other| other == first).then_some(first)
+}
+
 /// No kernel numbers its processes higher.
 const MOST_PROCESSES: u64 = 1 << 22;
 
 /// The device that the line names: `GPU 1`, `device #2`, `cuda:0`.
 fn device(known: &mut Known<u32>, line: &str, place: Span) {
     let lower = line.to_ascii_lowercase();
-    for word in ["gpu", "device", "cuda", "hip", "ordinal", "xpu"] {
+    for word in ["gpu_id", "dev_id", "device_id", "devid", "gpu", "device", "cuda", "hip", "ordinal", "xpu"] {
         for (at, _) in lower.match_indices(word) {
             let behind = lower.get(at + word.len()..).unwrap_or_default();
             let gap = behind.len() - behind.trim_start_matches([' ', ':', '#', '=', '_', '[']).len();
@@ -1133,7 +1217,7 @@ fn device(known: &mut Known<u32>, line: &str, place: Span) {
             let padded = gap == 0 && digits == 2 && rest.starts_with('0');
             let starts = !padded && !lower[..at].ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
             if (1..=2).contains(&digits)
-                && gap <= 2
+                && gap <= 3
                 && apart
                 && alone
                 && starts
@@ -1535,6 +1619,55 @@ mod tests {
     }
 
     #[test]
+    fn plans_codes_and_checks_that_failed_are_heard() {
+        for line in [
+            "grid: mesh.cpp:33: grow: Assertion `(size_t)n * sizeof(int) < getAvailableMemory()' failed.",
+            "RuntimeError: Could not load the mesh status=4 message=Allocation Failure",
+            "Couldn't init a test: Low mem for result. aborting.",
+            "circular buffers grow to 1531904 B which is beyond max L1 size of 1499136 B",
+            "working set size > client RAM limit: 8012.30MB > 7012.20MB",
+            "Memory limit exceeded: The limit is too low to initialize spilling operator. Minimum is 136 MB.",
+            "Il n'a pas été possible d'allouer une zone mémoire de 12 Mo",
+            "La mémoire totale est insuffisante",
+        ] {
+            assert!(caught(&format!("reading\n{line}\n")).is_some(), "{line}");
+        }
+        let raised = "RuntimeError: GRID_STATUS_ALLOCATOR_FAILURE in mesh.h:355\nStacktrace (2 entries):\n";
+        let stack = "[frame 0]: /v/libgrid.so(+0xb4) [0x7fa5]\n[frame 1]: /v/libgrid.so(+0xb5) [0x7fa6]\n";
+        assert!(caught(&format!("Test: [12/391]\n{raised}{stack}")).is_some());
+        let none = "ABORTED: cannot allocate mem for nlist\n0 successful operations.\n";
+        assert!(caught(none).is_some());
+    }
+
+    #[test]
+    fn what_made_do_or_tells_of_another_time_is_left_alone() {
+        for log in [
+            "reading\n Not enough memory to run with 16 processors, using  9.\n iteration 1\n Normal termination\n",
+            "$ grep -n exhausted t.sh\n34:\t\t-e not-inline:\"grid: memory exhausted\\n\" \\\n35:\t\tgrid\n",
+            "From: Ann\nSubject: [PATCH v2] avoid it\nDate: today\n\nfails with:\n\ngrid: memory exhausted\n",
+            "[gl copy] could not allocate oversize buffer on device 0: GL_SUCCESS\nframe 12\nframe 13\n",
+            " mémoire totale demandée       :     512.00 Mo\n step 1\n",
+        ] {
+            assert!(caught(log).is_none(), "{log}");
+        }
+        let failed = "h grid: Error: mmap(size=217500000) failed with file a.cache: Cannot allocate memory\n";
+        let on = "h grid: connect from local\nh grid: saved mail to Inbox\nh grid: logged in\n";
+        assert!(caught(&format!("{failed}{failed}{on}")).is_none(), "the same again is no death");
+    }
+
+    #[test]
+    fn a_box_is_read_as_one_and_the_tighter_of_two_limits_counts() {
+        let boxed = "!----!\n!  Erreur lors de l'allocation. Il n'a pas été possible d'allouer   !\n\
+                     !  une zone mémoire de longueur 2048 Mo, on dépasse la limite   !\n\
+                     !  fixée à 1024 Mo et on occupe déjà 512 Mo.      !\n!----!\n";
+        let told = vec![(Fact::Requested, 2048), (Fact::Limit, 1024), (Fact::Used, 512)];
+        assert_eq!(sizes(&caught(boxed).unwrap()), told);
+        let two = "grid: failed to allocate 64 MiB\nMemory left in process limit: 9216 MiB\n\
+                   Memory left in query limit: 4 MiB\n";
+        assert_eq!(sizes(&caught(two).unwrap()), vec![(Fact::Requested, 64), (Fact::Free, 4)]);
+    }
+
+    #[test]
     fn a_way_out_that_is_told_before_the_message_counts() {
         let log = "WARN GPU FFT failed! Falling back to CPU... Error: Ocl Error:\n\nError executing: clEnqueueRead\n\n\
                    Status error code: CL_MEM_OBJECT_ALLOCATION_FAILURE (-4)\n\nINFO proof: finish\nINFO seal: finish\n";
@@ -1618,6 +1751,8 @@ mod tests {
             ("2026-03-02 17:26:12 UTC [4211] ERROR:  out of memory\n", Some(4211)),
             ("gridtool: out of memory in worker (pid 812)\n", Some(812)),
             ("gridtool: out of memory in pid 812 and pid 813\n", None),
+            ("gridtool executing on box, pid 812\nreading\nmmap: Cannot allocate memory\n", Some(812)),
+            ("child pid 812 died\nmmap: Cannot allocate memory\n", None),
             ("[rank 3] [12] gridtool: out of memory\n", None),
             ("gridtool [4711 MB]: out of memory\n", None),
         ] {

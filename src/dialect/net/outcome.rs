@@ -75,6 +75,7 @@ const GOES_ON: &[&str] = &[
     "logged in",
     "ready for connections",
     "ready to accept",
+    "normal termination",
 ];
 
 /// True where one of [`GOES_ON`] is said, and its clause doesn't deny it: `did not successfully train any models`.
@@ -83,7 +84,7 @@ fn goes_on(lower: &str) -> bool {
         let lead = &lower[..at];
         let clause = lead.rsplit([',', ';', '.', ':', ']']).next().unwrap_or_default();
         let denies =
-            |word: &str| matches!(word, "not" | "no" | "never" | "without" | "nothing") || word.ends_with("n't");
+            |word: &str| matches!(word, "not" | "no" | "never" | "without" | "nothing" | "0") || word.ends_with("n't");
         !lead.ends_with("un") && !clause.split_whitespace().any(denies)
     })
 }
@@ -116,6 +117,10 @@ fn progresses(lower: &str) -> bool {
     if lower.contains("it/s") || lower.contains("s/it") {
         return true;
     }
+    // `[frame 0]: libgrid.so(+0x1) [0x7f]`: of a stack.
+    if lower.contains("[frame ") || lower.contains("[0x") || lower.contains("(+0x") {
+        return false;
+    }
     [
         "step", "epoch", "iter", "batch", "frame", "chunk", "tile", "request", "trial", "sample", "token", "loss",
         "run", "phase", "pass", "round", "cycle", "event",
@@ -145,6 +150,9 @@ fn is_prompt(line: &str) -> bool {
 pub fn after(document: &Document, position: usize) -> After {
     let end = document.lines.len().min(position.saturating_add(FAR));
     let lines = document.lines.get(position + 1..end).unwrap_or_default();
+    // The same message again is no death.
+    let words = |text: &str| text.chars().filter(|c| c.is_alphabetic()).take(200).collect::<String>();
+    let own = document.lines.get(position).map(|line| words(&line.text)).unwrap_or_default();
     let mut went_on = 0usize;
     let (mut ended, mut last_goes_on, mut raised) = (false, false, false);
     for (i, line) in lines.iter().filter(|line| !line.text.trim().is_empty()).enumerate() {
@@ -160,7 +168,8 @@ pub fn after(document: &Document, position: usize) -> After {
         raised = field::is_exception(&line.text);
         let fails =
             ["error", "fail", "unable", "cannot", "could not", "out of memory"].iter().any(|word| lower.contains(word));
-        if went_on == 0 && i < NEAR && DEATHS.iter().any(|word| lower.contains(word)) {
+        let again = own.len() >= 12 && words(&line.text) == own;
+        if went_on == 0 && i < NEAR && !again && DEATHS.iter().any(|word| lower.contains(word)) {
             return After::Died;
         }
         last_goes_on = !fails && goes_on(&lower);

@@ -72,6 +72,10 @@ const HOLDERS: &[&str] = &[
     "instance",
     "container",
     "computer",
+    "tile",
+    "bank",
+    "chip",
+    "core",
 ];
 
 /// A bare number below this counts something else where no label of its own stands beside it.
@@ -119,6 +123,8 @@ const LABELS: &[(&str, Fact)] = &[
     ("asked", Fact::Requested),
     ("malloc", Fact::Requested),
     ("realloc", Fact::Requested),
+    ("mmap-ed", Fact::Allocated),
+    ("mmapped", Fact::Allocated),
     ("mmap", Fact::Requested),
     ("reserve", Fact::Requested),
     ("reserving", Fact::Requested),
@@ -135,6 +141,7 @@ const LABELS: &[(&str, Fact)] = &[
     ("free", Fact::Free),
     ("left", Fact::Free),
     ("unused", Fact::Free),
+    ("usable", Fact::Free),
     ("capacity", Fact::Capacity),
     ("total", Fact::Capacity),
     ("installed", Fact::Capacity),
@@ -239,6 +246,11 @@ const LABELS: &[(&str, Fact)] = &[
     ("занято", Fact::Used),
     ("используется", Fact::Used),
     ("лимит", Fact::Limit),
+    ("occupe", Fact::Used),
+    ("occupé", Fact::Used),
+    ("longueur", Fact::Requested),
+    ("límite", Fact::Limit),
+    ("limite", Fact::Limit),
 ];
 
 /// Words between a label and its figure that say nothing of their own.
@@ -325,6 +337,14 @@ const FILLERS: &[&str] = &[
     "es",
     "ist",
     "sind",
+    "which",
+    "déjà",
+    "fixée",
+    "fixé",
+    "à",
+    "bereits",
+    "già",
+    "ya",
 ];
 
 /// True where a line prints a size with a unit.
@@ -840,7 +860,8 @@ fn suffices(before: &str, after: &str, bare: bool) -> bool {
         Some((rest, word)) if word.starts_with('-') && memory(word) || memory(word) && word.len() <= 6 => (rest, true),
         _ => (lead, false),
     };
-    let least = rest.strip_suffix("at least");
+    const LEAST: &[&str] = &["at least", "au moins", "mindestens", "al menos", "almeno", "pelo menos", "至少"];
+    let least = LEAST.iter().find_map(|words| rest.strip_suffix(words));
     let before_it = least.unwrap_or(rest).trim_end().trim_end_matches(" of");
     let enough =
         |text: &str| text.strip_suffix("enough").is_some_and(|lead| !lead.ends_with("not ") && !lead.ends_with("n't "));
@@ -855,7 +876,14 @@ fn suffices(before: &str, after: &str, bare: bool) -> bool {
 /// True for the sole argument of a call that takes memory in bytes: `malloc(4096)`, `cuMemAllocManaged(4096)`.
 fn argument(before: &str, after: &str) -> bool {
     // `calloc(1, 4096)`: one of so many bytes.
-    let Some(lead) = before.strip_suffix("(1, ").or_else(|| before.strip_suffix('(')) else { return false };
+    // `realloc(0x7f9d76747000, 4096)`: of so many, from then on.
+    let pointed = || {
+        let (lead, pointer) = before.strip_suffix(", ")?.rsplit_once('(')?;
+        pointer.strip_prefix("0x").filter(|hex| hex.bytes().all(|byte| byte.is_ascii_hexdigit())).map(|_| lead)
+    };
+    let Some(lead) = before.strip_suffix("(1, ").or_else(|| before.strip_suffix('(')).or_else(pointed) else {
+        return false;
+    };
     let name = lead.rsplit(|c: char| !c.is_ascii_alphanumeric() && c != '_').next().unwrap_or_default();
     let name = name.to_ascii_lowercase();
     after.starts_with(')') && (name.contains("malloc") || name.ends_with("alloc"))
@@ -873,10 +901,23 @@ struct Behind {
 
 /// The label that follows a figure in its clause, with fillers only between.
 fn label_after(after: &str) -> Option<Behind> {
+    // `12 MiB > available 8 MiB`: the label of what it is held against.
+    if after.trim_start().starts_with(['>', '<']) {
+        return None;
+    }
     let end = after.find([',', ';', '(', '[', ':', '/', '，', '、', '；', '。', '：', '（']).unwrap_or(after.len());
     let clause = after[..end].split(". ").next()?.to_lowercase().replace('_', " ");
-    let excess =
-        ["exceeds", "exceeding", "is larger than", "is more than", "is greater than", "does not fit", "doesn't fit"];
+    let excess = [
+        "exceeds",
+        "exceeding",
+        "which is beyond",
+        "is beyond",
+        "is larger than",
+        "is more than",
+        "is greater than",
+        "does not fit",
+        "doesn't fit",
+    ];
     let label = LABELS
         .iter()
         .filter_map(|(word, fact)| clause.find(word).map(|at| (at, word.len(), *fact)))
@@ -933,6 +974,7 @@ pub fn figures(line: &str, next: &str, at: Span, cut: bool, refused: Option<usiz
     let said = by_words(line, next, &places, refused);
     let mut told = Told::default();
     let mut meaning: Option<Base> = None;
+    let mut asked: Vec<Figure> = Vec::new();
     let lower = line.to_lowercase();
     let parts = lower.contains("allocated,") && lower.contains(" cached") && !lower.contains("reserved");
     for (place, fact) in places.iter().zip(said) {
@@ -945,6 +987,7 @@ pub fn figures(line: &str, next: &str, at: Span, cut: bool, refused: Option<usiz
             told.unreadable.push(fact);
             continue;
         }
+        asked.extend((fact == Fact::Requested).then_some(place.figure));
         let known = told.figures.iter().position(|(known, _)| *known == fact);
         let Some(at) = known else {
             told.figures.push((fact, place.figure));
@@ -978,9 +1021,34 @@ pub fn figures(line: &str, next: &str, at: Span, cut: bool, refused: Option<usiz
         sum.into_iter().for_each(|(fact, _)| *fact = Fact::Used);
         told.slack.iter_mut().filter(|(fact, _)| *fact == Fact::Capacity).for_each(|(fact, _)| *fact = Fact::Used);
     }
+    one_that_passes(&mut told, &asked);
+    // `9 GiB used but the device only has 8 GiB`: what is more than the whole would have been used.
+    let get = |wanted: Fact| told.figures.iter().find(|(fact, _)| *fact == wanted).map(|(_, figure)| figure.interval());
+    let above = get(Fact::Used).zip(get(Fact::Capacity)).is_some_and(|(used, whole)| used.low > whole.high);
+    if above && get(Fact::Requested).or(get(Fact::Needed)).is_none() {
+        told.figures.iter_mut().filter(|(fact, _)| *fact == Fact::Used).for_each(|(fact, _)| *fact = Fact::Needed);
+        told.slack.iter_mut().filter(|(fact, _)| *fact == Fact::Used).for_each(|(fact, _)| *fact = Fact::Needed);
+    }
     impossible(&told.figures).into_iter().for_each(|fact| told.unreadable.push(fact));
     told.figures.retain(|(fact, _)| !told.unreadable.contains(fact));
     told
+}
+
+/// Of several requests in a line the one that passes the limit on top of what is held, where it alone does.
+fn one_that_passes(told: &mut Told, asked: &[Figure]) {
+    let get = |wanted: Fact| told.figures.iter().find(|(fact, _)| *fact == wanted).map(|(_, figure)| figure.interval());
+    let held = get(Fact::Used).or(get(Fact::Allocated));
+    let Some((held, limit)) = held.zip(get(Fact::Limit)).filter(|_| told.unreadable.contains(&Fact::Requested)) else {
+        return;
+    };
+    let passes = |figure: &&Figure| held.low + figure.interval().low > limit.high;
+    let fits = |figure: &Figure| held.high + figure.interval().high <= limit.low;
+    let mut passing = asked.iter().filter(passes);
+    let Some(first) = passing.next().filter(|first| !passing.any(|other| apart(first, other))) else { return };
+    if asked.iter().all(|figure| fits(figure) || !apart(figure, first)) {
+        told.unreadable.retain(|fact| *fact != Fact::Requested);
+        told.figures.iter_mut().filter(|(fact, _)| *fact == Fact::Requested).for_each(|(_, known)| *known = *first);
+    }
 }
 
 /// What a figure in bytes tells of the same one in a unit that has two meanings: the exact figure, and the meaning.
@@ -1080,6 +1148,12 @@ fn by_words(line: &str, next: &str, places: &[Place], refused: Option<usize>) ->
         }
         let before_it = said.last().copied();
         // `limit: 9 GiB > 1`, cut off: what is above the limit is not the limit.
+        let higher = after.trim_start_matches([')', ' ']).starts_with('>');
+        // `physicalBytes (9 GiB) > maxPhysicalBytes (8 GiB)`: what is above a bound is no bound of its own.
+        if higher && after.trim_start().starts_with(')') && matches!(ahead, Some((Fact::Capacity, ..))) {
+            said.push(Said::Is(Fact::Used));
+            continue;
+        }
         let above = after.trim_start().starts_with('>') && matches!(ahead, Some((Fact::Limit | Fact::Capacity, ..)));
         if above && pair.is_none() && places.get(i + 1).is_none() {
             said.push(Said::Nothing);
@@ -1218,8 +1292,8 @@ fn compared(line: &str, places: &[Place], i: usize, label: Option<Fact>) -> Opti
 fn wanted(before: &str) -> bool {
     const VERBS: &[&str] = &[
         "get", "obtain", "acquire", "find", "map", "mmap", "commit", "secure", "provide", "grow", "extend", "expand",
-        "claim", "create", "reserve", "allocate", "alloc", "malloc", "take", "enlarge", "increase", "resize",
-        "realloc", "satisfy", "pin",
+        "claim", "hold", "store", "create", "reserve", "allocate", "alloc", "malloc", "take", "enlarge", "increase",
+        "resize", "realloc", "satisfy", "pin",
     ];
     const FAILS: &[&str] = &[
         "cannot",
@@ -1297,6 +1371,22 @@ fn classed(
     if each().is_some() {
         return Said::NoSize;
     }
+    // `exceeds total capacity by 5 GiB`: an excess, and `where each bank needs 5 GiB`: a share.
+    let clause = last_chars(before, 60).to_lowercase();
+    let clause = clause.rsplit([',', ';', '(']).next().unwrap_or_default();
+    let excess = clause.trim_end().ends_with(" by")
+        && ["exceed", "short", "over ", "above", "beyond", "lack", "increas", "grow", "reduc"]
+            .iter()
+            .any(|word| clause.contains(word));
+    let share = clause.split_once("each ").is_some_and(|(lead, rest)| {
+        let verbs = ["need", "requir", "store", "use", "take", "hold", "want", "alloc"];
+        let mut verb = rest.split(' ').take(3);
+        !lead.ends_with(char::is_alphanumeric) && verb.any(|word| verbs.iter().any(|verb| word.starts_with(verb)))
+    });
+    let each_of = after.trim_start().starts_with("each");
+    if excess || share || each_of {
+        return Said::NoSize;
+    }
     // `from 2 GiB to 4 GiB`, `resize 2048 to 4096 bytes`: what it was, and what it was to become.
     if grows(before) && matches!(after.trim(), "to" | "->") {
         return Said::NoSize;
@@ -1330,7 +1420,20 @@ fn classed(
         let lead = lead.strip_suffix("size").map(str::trim_end)?;
         let spoken = lead.contains("out of memory") || lead.contains("not enough memory");
         let sized = !place.bare || place.figure.bytes >= LEAST_LARGE;
-        (spoken && lead.ends_with(['-', '(', '[', ',', ':', ';']) && sized).then_some(Fact::Requested)
+        (spoken && lead.ends_with(['-', '(', '[', ',', ':', ';', '.']) && sized).then_some(Fact::Requested)
+    };
+    // `memory exhausted by input buffer of size 4096 bytes`: the thing that was too large.
+    let exhausting = || {
+        let lead = line.get(..place.from)?.to_lowercase();
+        let spoken = ["exhausted", "out of memory", "not enough memory", "agotada", "épuisée", "erschöpft", "esaurita"]
+            .iter()
+            .any(|words| lead.contains(words));
+        let lead = lead.trim_end();
+        let of = ["of size", " of", " de", " von", " di"].iter().find_map(|of| lead.strip_suffix(of))?;
+        let mut words = of.rsplit(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty()).take(3);
+        let made =
+            words.any(|word| matches!(word, "buffer" | "block" | "array" | "tensor" | "chunk" | "image" | "puffer"));
+        (spoken && made && !place.bare).then_some(Fact::Requested)
     };
     // `failed to grow from 2 GiB to 4 GiB`
     let grown = || {
@@ -1361,11 +1464,20 @@ fn classed(
         let above = ["larger than", "greater than", "more than", "bigger than", "exceeds", "exceed "];
         (needs && !place.bare && above.iter().any(|words| lower.contains(words))).then_some(Fact::Limit)
     };
+    // `cannot fit the databases into 16 GiB`
+    let fits = || {
+        let lead = last_chars(before, 48).to_ascii_lowercase();
+        let lead = lead.trim_end();
+        let within = [" in", " into", " within"].iter().any(|word| lead.ends_with(word));
+        let fails = ["cannot fit", "can't fit", "not fit", "n't fit", "unable to fit"].iter().any(|w| lead.contains(w));
+        (within && fails && !place.bare).then_some(Fact::Limit)
+    };
     let by_call = argument(before, after).then_some(Fact::Requested);
-    let by_size = sized().or(by_call).or_else(grown).or_else(object).or_else(denied);
+    let by_size = sized().or(by_call).or_else(grown).or_else(object).or_else(denied).or_else(told_size);
     // `want 6 GiB, have 2 GiB`; what a card or a pool has is its whole.
     let has = || {
-        let bytes = !place.bare || place.figure.bytes >= LEAST_LARGE;
+        let in_bytes = || places.iter().any(|other| !other.bare && !other.doubtful && other.figure.half_width == 0);
+        let bytes = !place.bare || place.figure.bytes >= LEAST_LARGE || in_bytes();
         let needed = said.contains(&Said::Is(Fact::Requested)) && bytes;
         let lead = before.trim_end().trim_end_matches([':', '=']).trim_end_matches(" only").to_ascii_lowercase();
         let mut words = lead.rsplit(|c: char| !c.is_ascii_alphabetic()).filter(|word| *word != "only");
@@ -1376,19 +1488,37 @@ fn classed(
     // `the device has 8 GiB`, `on a card with 8 GiB of memory`: what a holder of memory has is its whole.
     let holds = || {
         let lead = before.trim_end().trim_end_matches(" only").to_ascii_lowercase();
-        let mut words = lead.rsplit(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
-        let has = matches!(words.next().unwrap_or_default(), "has" | "with");
+        let mut words =
+            lead.rsplit(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !matches!(*word, "" | "only" | "just"));
+        let has = matches!(words.next().unwrap_or_default(), "has" | "with" | "have");
         let holder = words.find(|word| !word.bytes().all(|byte| byte.is_ascii_digit()));
+        let holder = holder.map(|word| word.strip_suffix('s').filter(|one| HOLDERS.contains(one)).unwrap_or(word));
         // Where it goes on in the same clause, it may be of what is free of it.
         let behind = first_chars(after, 24).to_ascii_lowercase();
-        let behind = behind.trim_start().trim_start_matches("of memory").trim_start_matches("of ram").trim_start();
-        let ends = behind.is_empty() || behind.starts_with([',', ';', ':', '.', '(', ')', '@']);
+        let told = behind.trim_start();
+        let named = ["of memory", "of ram", "of vram", "ram ", "vram ", "memory "]
+            .iter()
+            .find_map(|words| told.strip_prefix(words));
+        let behind = named.unwrap_or(told).trim_start();
+        let part = ["free", "avail", "used", "in use", "left", "remain"].iter().any(|word| behind.starts_with(word));
+        let ends = behind.is_empty()
+            || behind.starts_with([',', ';', ':', '.', '(', ')', '@'])
+            || named.is_some() && !part && !behind.starts_with(|c: char| c.is_ascii_digit());
         let holder = holder.is_some_and(|word| HOLDERS.contains(&word) && !matches!(word, "heap" | "pool" | "arena"))
             || line.get(..place.from).is_some_and(|ahead| {
                 let ahead = last_chars(ahead, 60).to_ascii_lowercase();
                 ["geforce", "radeon", "tesla", "quadro", "nvidia "].iter().any(|product| ahead.contains(product))
             });
         (has && holder && ends && !place.bare).then_some(Fact::Capacity)
+    };
+    // `buffer 9 GiB > available 2 GiB`: what would not go into it.
+    let held_against = || {
+        let next = places.get(i + 1)?;
+        let joint = line.get(place.to..next.from)?.trim_start().strip_prefix('>')?;
+        let there = label_before(joint).is_some_and(|(fact, tied, words)| {
+            matches!(fact, Fact::Free | Fact::Capacity | Fact::Limit) && (tied || words == 0)
+        });
+        (there && !place.bare && place.figure.interval().low > next.figure.interval().high).then_some(Fact::Needed)
     };
     // `not enough memory: 9 GiB > 2 GiB`: what is lacking is more than what there is.
     let lacking = || {
@@ -1407,14 +1537,16 @@ fn classed(
         .or_else(denied)
         .or(fact)
         .or_else(bound)
+        .or_else(fits)
         .or_else(holds)
         .or_else(has)
         .or_else(lacking)
+        .or_else(held_against)
         .or_else(grown)
         .or_else(object)
         .or_else(alone)
-        .or(by_size)
-        .or_else(told_size);
+        .or_else(exhausting)
+        .or(by_size);
     let Some(fact) = fact.or(enough.then_some(Fact::Needed)) else {
         return if foretold(line, place) { Said::NoSize } else { Said::Nothing };
     };
@@ -1574,6 +1706,33 @@ mod tests {
             ("5 GiB of memory could not be allocated", vec![(Requested, 5 * G)]),
             ("out of memory: 5368709120 requested", vec![(Requested, 5 * G)]),
             ("failed memory resize 1073741824 to 5368709120 bytes", vec![(Requested, 5 * G)]),
+            ("Out of memory. size=5368709120", vec![(Requested, 5 * G)]),
+            ("grid_malloc(0x7f9d76747000, 5368709120) called from core", vec![(Requested, 5 * G)]),
+            ("memory exhausted by input buffer of size 5368709120 bytes (5.0 GiB)", vec![(Requested, 5 * G)]),
+            ("memoria agotada por buffer de entrada de 5368709120 bytes", vec![(Requested, 5 * G)]),
+            ("cannot fit the databases into 4G", vec![(Limit, 4 * G)]),
+            ("Required at least 5368709120 bytes. (total = 4294967296 bytes; usable = 1073741824 bytes)", {
+                vec![(Requested, 5 * G), (Capacity, 4 * G), (Free, G)]
+            }),
+            ("not enough space to allocate 5 GiB across 2 banks, where each bank needs to store 1 GiB", {
+                vec![(Requested, 5 * G)]
+            }),
+            ("the model exceeds total capacity by 4 GiB, cannot allocate", vec![]),
+            ("5368709120 bytes used but tiles only have 4294967296 bytes of memory Aborted", {
+                vec![(Capacity, 4 * G), (Fact::Needed, 5 * G)]
+            }),
+            ("buffers grow to 5 GiB which is beyond max L1 size of 4 GiB", vec![(Requested, 5 * G), (Limit, 4 * G)]),
+            ("cannot pre-allocate 21504 bytes: 2147483648 bytes requested, 3221225472 allocated, limit 4294967296", {
+                vec![(Requested, 2 * G), (Limit, 4 * G), (Allocated, 3 * G)]
+            }),
+            ("usage too high: physicalBytes (5G) > maxPhysicalBytes (4G)", vec![(Limit, 4 * G), (Used, 5 * G)]),
+            ("d'allouer une zone de longueur 5 Go, limite maximum fixée à 4 Go et on occupe déjà 1 Go", {
+                vec![(Requested, 5 * G), (Limit, 4 * G), (Used, G)]
+            }),
+            ("arena too small: needs 5368709120 bytes, has 1073741824", vec![(Requested, 5 * G), (Free, G)]),
+            ("tile buffer 5368709120 B > available 1073741824 B", vec![(Free, G), (Fact::Needed, 5 * G)]),
+            ("not enough memory to hold 5 GiB of rows (limit is 4 GiB)", vec![(Requested, 5 * G), (Limit, 4 * G)]),
+            ("your system has 4 GiB RAM but 5 GiB are required", vec![(Requested, 5 * G), (Capacity, 4 * G)]),
             ("usage=1073741824, RSS_LIMIT=8589934592, size=5368709120, tag=5", {
                 vec![(Requested, 5 * G), (Limit, 8 * G), (Used, G)]
             }),

@@ -46,7 +46,7 @@ pub(super) fn complete(document: &Document, position: usize, event: &mut Event) 
 /// nothing; and a state that leaves room for what was refused is an earlier one.
 fn on_one_line(document: &Document, position: usize, event: &mut Event) {
     let known = |event: &Event, fact| event.facts.get(fact).is_some();
-    if known(event, Fact::Capacity) || known(event, Fact::Free) {
+    if known(event, Fact::Free) {
         return;
     }
     listed(document, position, event);
@@ -87,6 +87,9 @@ fn on_one_line(document: &Document, position: usize, event: &mut Event) {
     else {
         return;
     };
+    if event.facts.get(Fact::Capacity).is_some_and(|known| roles::apart(&known, &total)) {
+        return;
+    }
     event.facts.note(Fact::Capacity, total);
     if !leaves_room(event, &free) {
         event.facts.note(Fact::Free, free);
@@ -149,6 +152,7 @@ fn on_lines_of_their_own(document: &Document, position: usize, event: &mut Event
         && leaves_room(event, &free)
     {
         event.facts.sizes.remove(&Fact::Free);
+        on_one_line(document, position, event);
     }
     // A plan is what failed where it is above what there is.
     let there =

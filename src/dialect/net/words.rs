@@ -240,6 +240,8 @@ pub const TRIGGERS: &[&str] = &[
     "(?i)request for mem",
     "(?i) alloc ",
     "(?i)more than the",
+    "(?i)greater than the",
+    "(?i)higher than the",
     "(?i)attempted to",
     "(?i)able to get",
     "(?i)able to map",
@@ -285,6 +287,9 @@ pub const TRIGGERS: &[&str] = &[
     "(?i)went over",
     "(?i)beyond its",
     "(?i)beyond the",
+    "(?i)beyond max",
+    "(?i)low mem",
+    "(?i)ssertion",
     "(?i) hit the",
     "(?i) hit its",
     "(?i)reached the lim",
@@ -451,6 +456,8 @@ pub const TRIGGERS: &[&str] = &[
     "zu wenig",
     "mémoire",
     "Mémoire",
+    "allouer",
+    "pas assez",
     "memoria insuficiente",
     "Memoria insuficiente",
     "sin memoria",
@@ -753,7 +760,13 @@ const REFUSALS: &[&str] = &[
     "nicht genügend",
     "nicht genug",
     "zu wenig",
-    "mémoire",
+    "insuffisant",
+    "pas assez",
+    "pas suffisamment",
+    "pu allouer",
+    "d'allouer",
+    "échec d'allocation",
+    "échec de l'allocation",
     "не удалось выделить",
 ];
 
@@ -856,6 +869,8 @@ const EXCESSES: &[&str] = &[
     "more than",
     "allocation of",
     "does not fit",
+    "beyond max",
+    "is beyond",
 ];
 
 const BOUNDS: &[&str] = &[
@@ -929,6 +944,12 @@ pub fn spoken(line: &str, lower: &str) -> Option<Spoken> {
     }
     if let Some((at, end)) = device_code(lower) {
         return Some(Spoken { at, end, named: true, resource: Some(Resource::Gpu) });
+    }
+    if let Some((at, end)) = status(lower).or_else(|| asserted(lower)) {
+        return Some(Spoken { at, end, named: true, resource: None });
+    }
+    if let Some((at, end)) = low(lower) {
+        return Some(Spoken { at, end, named: false, resource: None });
     }
     if line.starts_with("OOM: ") {
         return Some(Spoken { at: 0, end: "OOM:".len(), named: false, resource: None });
@@ -1104,6 +1125,41 @@ fn device_code(lower: &str) -> Option<(usize, usize)> {
     })
 }
 
+/// A status by its words, `status=4 message=Allocation Failure`, `error: "allocation failed"`.
+fn status(lower: &str) -> Option<(usize, usize)> {
+    ["allocation failure", "allocation failed"].iter().find_map(|words| {
+        let at = lower.find(words)?;
+        let end = at + words.len();
+        let lead = lower[..at].trim_end_matches(['"', '\'', '(']);
+        let ends = lower[end..].trim_start_matches(['"', '\'', ')', '.', '!']).trim_start();
+        let keyed = ["message=", "error=", "status=", "reason=", "err=", "msg=", "message:", "reason:"]
+            .iter()
+            .any(|key| lead.trim_end().ends_with(key));
+        (keyed && (ends.is_empty() || ends.starts_with([',', ';', '}', ']']))).then_some((at, end))
+    })
+}
+
+/// An assertion that failed and holds a size against the memory that there is: ``Assertion `n < getAvailableMemory()'
+/// failed``.
+fn asserted(lower: &str) -> Option<(usize, usize)> {
+    let at = lower.find("assertion")?;
+    let behind = &lower[at..];
+    let (stated, _) = behind.rsplit_once("failed")?;
+    let plain: String = stated.chars().filter(|c| c.is_alphanumeric() || matches!(c, '<' | '>' | '=')).collect();
+    let memory = ["availablemem", "freemem", "memoryavailable", "memorylimit", "memlimit", "maxmem", "memoryleft"]
+        .iter()
+        .any(|words| plain.contains(words));
+    (memory && plain.contains(['<', '>'])).then_some((at, at + stated.len()))
+}
+
+/// `Low mem for the result. Aborting`: too little, where the line says that something failed for it.
+fn low(lower: &str) -> Option<(usize, usize)> {
+    let at = lower.find("low mem")?;
+    let fails = ["couldn't", "could not", "cannot", "can't", "failed", "abort", "unable"];
+    let whole = !lower[..at].ends_with(|c: char| c.is_alphanumeric());
+    (whole && fails.iter().any(|word| lower.contains(word))).then_some((at, at + "low mem".len()))
+}
+
 /// `resource exhausted` is a quota's word too.
 fn resource_exhausted(line: &str, lower: &str, lowered: bool) -> Option<Spoken> {
     ["RESOURCE_EXHAUSTED", "ResourceExhausted", "resource exhausted", " OOM "].iter().find_map(|words| {
@@ -1149,7 +1205,8 @@ fn out_of(lower: &str) -> Option<(usize, usize)> {
 /// True where what is memory stands before the words: `heap exhausted`, `memory of the pool exhausted`.
 fn behind_matter(before: &str) -> bool {
     let directly = before.trim_end().rsplit(' ').next().unwrap_or_default();
-    before.contains("memory") || ["heap", "arena", "vram", "ram", "buffer"].contains(&directly)
+    ["memory", "mémoire", "speicher", "memoria", "memória"].iter().any(|word| before.contains(word))
+        || ["heap", "arena", "vram", "ram", "buffer"].contains(&directly)
 }
 
 /// True where memory is named within the words that follow a refusal: `not enough … memory`, `failed to allocate 12
