@@ -1535,10 +1535,18 @@ fn what_there_was(event: &Event) -> Option<Text> {
     })
 }
 
+/// Half of the difference between 10^6 and 2^20 is a wider error than that of any digit.
+const EITHER_BASE: f64 = 0.02;
+
 /// A figure with no more digits than it was printed with, in the unit that suits its size.
 fn as_exact_as_printed(figure: Figure) -> String {
     let amount = figure.interval();
-    if amount.low <= 0 { Bytes(figure.bytes).to_string() } else { wording::range(amount).en }
+    match amount.half_width() as f64 / amount.middle().max(1) as f64 {
+        // Of 0.00 GiB, and of MB that may be either, no digit would be left.
+        _ if amount.low <= 0 => Bytes(figure.bytes).to_string(),
+        width if width > EITHER_BASE => format!("≈ {}", Bytes(figure.bytes)),
+        _ => wording::range(amount).en,
+    }
 }
 
 /// True where what was asked for was printed by that line or right behind it.

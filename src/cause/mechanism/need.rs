@@ -7,12 +7,33 @@ use crate::cause::reading::{size, whole};
 use crate::dialect::Fact;
 use crate::evidence::Known;
 use crate::incident::Incident;
-use crate::incident::context::Precision;
+use crate::incident::context::{Phase, Precision};
 use crate::text;
 use crate::units::{Bytes, percent};
 
-/// Bytes that one parameter takes at least: its weight, and in full training gradient and optimizer state beside it.
-fn least_bytes(incident: &Incident) -> f64 {
+/// True where the model is at work, and what is held is less than these bytes of weights.
+fn works_in_less(incident: &Incident, weights: f64) -> bool {
+    let at_work = matches!(
+        incident.context.phase.value(),
+        Some(
+            Phase::Forward
+                | Phase::Loss
+                | Phase::Backward
+                | Phase::OptimizerStep
+                | Phase::Train
+                | Phase::Validation
+                | Phase::Inference
+                | Phase::Warmup
+                | Phase::Decode
+        )
+    );
+    let ledger = &incident.ledger;
+    let held = ledger.process.or(ledger.reserved).or(ledger.allocated);
+    at_work && held.is_some_and(|held| (held.high as f64) < weights)
+}
+
+/// Bytes that the weight of one parameter takes at least.
+fn weight_bytes(incident: &Incident) -> f64 {
     let context = &incident.context;
     let weight = match context.precision.value() {
         Some(Precision::Fp32) => 4.0,
@@ -22,7 +43,15 @@ fn least_bytes(incident: &Incident) -> f64 {
     };
     let quantised = context.quantized.value() == Some(true);
     let named = context.quantised_width().map(|(least, _)| least);
-    let weight = named.or(quantised.then_some(0.5)).unwrap_or(weight);
+    named.or(quantised.then_some(0.5)).unwrap_or(weight)
+}
+
+/// Bytes that one parameter takes at least: its weight, and in full training gradient and optimizer state beside it.
+fn least_bytes(incident: &Incident) -> f64 {
+    let context = &incident.context;
+    let weight = weight_bytes(incident);
+    let quantised = context.quantized.value() == Some(true);
+    let named = context.quantised_width();
     let full = job_kind(incident) == Some(JobKind::Training)
         && context.lora.value() != Some(true)
         && named.is_none()
@@ -54,7 +83,11 @@ pub const WEIGHTS: Mechanism = Mechanism {
         let (need, at) = match (incident.event.facts.get(Fact::Weights), &incident.context.parameters) {
             (None, Known::Seen(_, at)) if proved.is_some() => (proved.unwrap_or_default(), *at),
             (Some(weights), _) => (weights.bytes as f64, weights.at),
-            // Several devices may split them; how is not told.
+            // Several devices may split them; how is not told. And a model that is at work while less is held than its
+            // weights would take is narrower than assumed, or lies elsewhere.
+            (None, Known::Seen(parameters, _)) if works_in_less(incident, parameters * weight_bytes(incident)) => {
+                return None;
+            }
             (None, Known::Seen(parameters, at)) if devices == 1 => (parameters * least_bytes(incident), *at),
             _ => return None,
         };
@@ -103,5 +136,22 @@ mod tests {
         assert_eq!(model(7e9, true), Some("exceeds"), "seven billion with gradients and states");
         assert_eq!(model(10e9, false), Some("fills"));
         assert_eq!(model(1e9, false), Some("fits"));
+    }
+
+    #[test]
+    fn a_model_that_works_in_less_than_its_weights_is_narrower_than_assumed() {
+        let serving = |phase| {
+            let mut incident = torch(&[
+                (Fact::Capacity, "40.18 GiB"),
+                (Fact::Requested, "42.00 MiB"),
+                (Fact::Process, "40.01 GiB"),
+                (Fact::Allocated, "37.95 GiB"),
+            ]);
+            incident.context.parameters.note(34e9, Span::line(1));
+            incident.context.phase.note(phase, Span::line(2));
+            level(&WEIGHTS, &incident)
+        };
+        assert_eq!(serving(Phase::Inference), None);
+        assert_eq!(serving(Phase::Load), Some("exceeds"));
     }
 }
