@@ -696,7 +696,9 @@ const TESTS: &[Test] = &[
                 _ => false,
             };
             let phase = incident.context.phase.value();
-            if !refused || matches!(phase, Some(Phase::Load | Phase::Resume | Phase::Checkpoint)) {
+            if !refused
+                || matches!(phase, Some(Phase::Load | Phase::Resume | Phase::Checkpoint | Phase::CommunicatorSetup))
+            {
                 return None;
             }
             let place = incident.context.user_frame().map(|frame| format!("{}:{}", frame.file, frame.line));
@@ -732,7 +734,7 @@ const TESTS: &[Test] = &[
             let one = incident.context.batch_size.value() == Some(1);
             let data = !(asker(incident) == Asker::Tensor && incident.event.on_pytorch() && loads(incident));
             // What an optimizer asks for is as large as its parameters, and its states stay.
-            let of_data = data && incident.context.phase.value() != Some(Phase::OptimizerStep);
+            let of_data = data && !sets_up(incident) && incident.context.phase.value() != Some(Phase::OptimizerStep);
             (of_data && matches!(asker(incident), Asker::Tensor | Asker::PooledTensor)).then(|| {
                 (
                     "program",
@@ -807,7 +809,7 @@ const TESTS: &[Test] = &[
     Test {
         id: "limit-settings",
         act: |incident| {
-            let shown = incident.event.facts.get(Fact::Limit).is_some();
+            let shown = incident.event.facts.get(Fact::Limit).is_some() || incident.context.has(Clue::WholeFraction);
             (running(incident) && !shown).then(|| {
                 ("shell", text!(
                     en: "search the program and its environment for a memory fraction, a pool size or a partition of \
@@ -884,8 +886,17 @@ fn has_steps_behind(incident: &Incident) -> bool {
 fn stands_apart(incident: &Incident) -> bool {
     match incident.context.phase.value() {
         Some(Phase::Validation | Phase::Checkpoint | Phase::Decode | Phase::DataLoading) => true,
+        Some(Phase::CommunicatorSetup | Phase::OptimizerSetup) => true,
         Some(Phase::Inference) => job_kind(incident) != Some(JobKind::Serving),
         _ => false,
+    }
+}
+
+/// True where data goes to the device as a whole, ranks connect or an optimizer is set up: no step has begun.
+fn sets_up(incident: &Incident) -> bool {
+    match incident.context.phase.value() {
+        Some(Phase::DataLoading) => incident.event.resource.on_device(),
+        phase => matches!(phase, Some(Phase::CommunicatorSetup | Phase::OptimizerSetup)),
     }
 }
 

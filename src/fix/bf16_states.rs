@@ -31,6 +31,9 @@ pub const FIX: Fix = Fix {
 };
 
 fn advise(case: &Case) -> Advice {
+    if case.clue(Clue::SixteenBitStates) {
+        return Advice::Withheld(text!(en: "the states are of 16 bit already", zh: "训练状态已是 16 位"));
+    }
     if let Some(why) = case.still_too_large(Change::SixteenBitStates).filter(|_| !case.composing()) {
         return Advice::Withheld(why);
     }

@@ -20,6 +20,9 @@ const WITHIN_ONE_CALL: usize = 8;
 /// A request of so many devices is of a size that nobody meant.
 const ABSURD: i128 = 64;
 
+/// Tokens of a step, all samples together, whose activations are next to nothing beside what the parameters need.
+const HARDLY_ANY: u64 = 128;
+
 /// Functions of `torch.nn.init` and of model libraries that fill a module which is being built.
 const FILLS: &[&str] = &["reset_parameters", "_reset_parameters", "_init_weights", "init_weights", "post_init"];
 
@@ -232,6 +235,14 @@ impl<'a> Case<'a> {
                 zh: "失败发生在更新平均副本时，此时激活早已释放"
             ));
         }
+        let (length, batch) = (self.context.sequence_length.value(), self.context.batch_size.value());
+        let tokens = length.zip(batch).map(|(length, batch)| length.saturating_mul(batch));
+        if let Some(tokens) = tokens.filter(|tokens| *tokens <= HARDLY_ANY) {
+            return Some(text!(
+                en: "a step has {tokens} tokens in all: its activations are next to nothing",
+                zh: "每步总共只有 {tokens} 个 token：激活微不足道"
+            ));
+        }
         (self.phase() == Some(Phase::OptimizerStep) || self.clue(Clue::OptimizerState)).then(|| {
             text!(
                 en: "it failed in the optimizer's step, when the activations are gone already",
@@ -246,6 +257,7 @@ impl<'a> Case<'a> {
             && !self.loading()
             && !self.constructs()
             && !self.starts()
+            && !self.context.exchanges_objects()
             // A handle of cuBLAS or cuDNN is made in the midst of a pass, when it is first needed.
             && (!self.sign(Sign::ContextCreation) || self.sign(Sign::ForeignLibrary))
     }
@@ -309,6 +321,8 @@ impl<'a> Case<'a> {
     fn starts(&self) -> bool {
         let code = self.failing_code();
         STARTS.iter().any(|call| code.contains(call))
+            || matches!(self.phase(), Some(Phase::CommunicatorSetup | Phase::OptimizerSetup))
+            || self.on_gpu() && self.phase() == Some(Phase::DataLoading)
             || self.context.imports()
             || self.context.frames.last().is_some_and(|frame| frame.function == "_lazy_init")
     }

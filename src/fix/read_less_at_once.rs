@@ -21,7 +21,7 @@ pub const FIX: Fix = Fix {
         (case.works() != [Work::Host] || case.requested().is_some())
             && (runs_python(case) || !case.alone_in_its_container())
             && !case.context.imports()
-            && !matches!(case.phase(), Some(Phase::Checkpoint | Phase::Resume))
+            && !matches!(case.phase(), Some(Phase::Checkpoint | Phase::Resume | Phase::OptimizerSetup))
             && !case.builds_a_model()
             && !case.sign(Sign::PinnedHost)
     },

@@ -40,6 +40,9 @@ pub const FIX: Fix = Fix {
 };
 
 fn advise(case: &Case) -> Advice {
+    if case.clue(Clue::TilesDecoding) {
+        return Advice::Withheld(text!(en: "it decodes in tiles already", zh: "已在分块解码"));
+    }
     Draft::new(case, &FIX)
         .frees_unknown(text!(
             en: "the decoder's peak divided by the number of tiles; its size is not in the log",

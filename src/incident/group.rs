@@ -8,7 +8,7 @@ use super::{
     Incident, RankFall,
     context::{Clue, Context, ContextReader, Frame},
 };
-use crate::dialect::{Event, Fact, Sign, Standing};
+use crate::dialect::{Event, Fact, Resource, Sign, Standing};
 use crate::domain::Program;
 use crate::input::Document;
 use crate::order::InOrder;
@@ -96,6 +96,9 @@ pub fn assemble(document: &Document, events: Vec<Event>) -> (Vec<Incident>, Vec<
             context.series = Vec::new();
         }
         previous = Some(group.last.max(group.event.at.last));
+        if let (Some(total), Resource::Gpu) = (context.device_total.value(), group.event.resource) {
+            group.event.facts.note(Fact::Capacity, total);
+        }
         group.event.standing = Standing::Failure;
         group.event.rank = group.event.rank.or(context.rank.value());
         incidents.push(Incident {

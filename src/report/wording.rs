@@ -327,6 +327,8 @@ pub fn phase(phase: Phase) -> Text {
         Phase::Compile => Text::new("while compiling", "编译时"),
         Phase::Warmup => Text::new("in warm-up or graph capture", "预热或图捕获时"),
         Phase::DataLoading => Text::new("while loading data", "加载数据时"),
+        Phase::CommunicatorSetup => Text::new("while setting up a communicator", "建立通信域时"),
+        Phase::OptimizerSetup => Text::new("while setting up the optimizer", "初始化优化器时"),
     }
 }
 

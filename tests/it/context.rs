@@ -369,9 +369,199 @@ fn the_phase_is_told_by_what_the_frames_call() {
         ("/opt/v/lib/python3.12/site-packages/torch/optim/optimizer.py", "load_state_dict", "cast(p)", Phase::Resume),
         ("/srv/a/run.py", "resume", "self.optimizer.load_state_dict(state)", Phase::Resume),
         ("/srv/a/run.py", "train", "self.optimizer.step()", Phase::OptimizerStep),
+        // An engine's and a model's own weights, and modules in the making.
+        ("/opt/v/lib/python3.12/site-packages/sglang/srt/mxfp4.py", "create_weights", "torch.zeros(", Phase::Load),
+        (
+            "/opt/v/lib/python3.12/site-packages/torch/nn/modules/linear.py",
+            "__init__",
+            "torch.empty((o, i))",
+            Phase::Load,
+        ),
+        (
+            "/srv/a/run.py",
+            "<module>",
+            "net = torch.nn.Sequential(*(torch.nn.Linear(w, w) for _ in range(9)))",
+            Phase::Load,
+        ),
+        ("/srv/a/net.py", "__init__", "self.layers = Stack(depth=40, width=8192)", Phase::Load),
+        // Data on its way to the device.
+        ("/srv/a/misc.py", "load_video_frames", "images = images.cuda()", Phase::DataLoading),
+        ("/srv/a/cameras.py", "__init__", "self.shot = image.clamp(0, 1).to(self.data_device)", Phase::DataLoading),
+        ("/srv/a/run.py", "train", "images = images.cuda()", Phase::Train),
+        ("/srv/a/fsdp_utils.py", "save_fsdp_model", "state = parts(net)", Phase::Checkpoint),
+        ("/srv/a/run.py", "get_preds", "out = self.net(batch)", Phase::Inference),
+        (
+            "/opt/v/lib/python3.12/site-packages/deepspeed/runtime/zero/stage3.py",
+            "_create_fp32_partitions",
+            "self.parts.append(part.clone().float())",
+            Phase::OptimizerSetup,
+        ),
     ] {
         assert_eq!(phase(file, function, code), Some(want), "{function}: {code}");
     }
+}
+
+#[test]
+fn a_pass_that_runs_what_it_makes_builds_no_model() {
+    let text = "Traceback (most recent call last):\n  File \"/srv/a/run.py\", line 7, in main\n    p = nn.Softmax(dim=1)(s)\n\
+                torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.50 GiB.\n";
+    assert_eq!(of_text(text).phase.value(), None);
+}
+
+#[test]
+fn ranks_that_connect_set_up_a_communicator() {
+    let trace = "box:311:377 [1] include/alloc.h:52 NCCL WARN Cuda failure 'out of memory'\n\
+                 box:311:377 [1] NCCL INFO include/alloc.h:63 -> 1\n\
+                 box:311:377 [1] NCCL INFO channel.cc:31 -> 1\n\
+                 box:311:377 [1] NCCL INFO init.cc:290 -> 1\n";
+    assert_eq!(of_text(trace).phase.value(), Some(Phase::CommunicatorSetup));
+    let later = format!("step 41 loss 2.5\nstep 42 loss 2.4\n{trace}");
+    assert_ne!(of_text(&later).phase.value(), Some(Phase::CommunicatorSetup));
+}
+
+#[test]
+fn deepspeed_sets_up_its_optimizer_after_the_weights() {
+    let log = "Loading checkpoint shards: 100%|██████████| 9/9 [03:02<00:00, 20.1s/it]\n\
+               [2024-02-03 10:00:01,530] [INFO] [logging.py:96:log_dist] [Rank 0] Creating torch.bfloat16 ZeRO stage 3 \
+               optimizer\n\
+               [2024-02-03 10:00:09,028] [INFO] [utils.py:803:see_memory_usage] Before creating fp32 partitions\n\
+               [2024-02-03 10:00:09,029] [INFO] [utils.py:812:see_memory_usage] CPU Virtual Memory:  used = 150.00 GB, \
+               percent = 60.0%\n\
+               torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.50 GiB.\n";
+    let context = of_text(log);
+    assert_eq!(context.phase.value(), Some(Phase::OptimizerSetup));
+    assert_eq!((context.zero_stage.value(), context.precision.value()), (Some(3), Some(Precision::Bf16)));
+    let total = context.host_total.value().unwrap();
+    assert_eq!(total.bytes, 250 * GIB);
+    // Half a tenth of a percent of 60, and half a hundredth of 150 GB.
+    assert!((200 * MIB..300 * MIB).contains(&total.half_width), "{total:?}");
+    let sixteen = log.replace("torch.bfloat16 ZeRO stage 3", "fp16 ZeRO stage 2");
+    assert_eq!(of_text(&sixteen).precision.value(), Some(Precision::Fp16));
+}
+
+#[test]
+fn a_bar_alone_is_no_training() {
+    let log = |lines: &str| of_text(&format!("{lines}\ntorch.OutOfMemoryError: CUDA out of memory.\n")).phase.value();
+    let bar = "Processing:   2%|▏ | 37/1810 [00:19<09:47,  3.02frame/s]";
+    assert_eq!(log(bar), None);
+    assert_eq!(log(&format!("$ python train.py --lr 1e-4\n{bar}")), Some(Phase::Train));
+    assert_eq!(log("  2%|▏ | 37/1810 [00:19<09:47,  3.02it/s, loss=0.4]"), Some(Phase::Train));
+    assert_eq!(log("Test:  [2400/2429]  eta: 0:00:41    time: 1.3902  max mem: 4121"), Some(Phase::Validation));
+}
+
+#[test]
+fn the_epoch_of_a_checkpoint_is_no_progress_of_this_run() {
+    let log = "=> loaded checkpoint 'out/checkpoint-29.pth' (epoch 29)\n\
+               Train: 30 [   0/801 (  0%)]  Loss: 3.1 (3.1)  Time: 9.4s\n\
+               torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.50 GiB.\n";
+    let context = of_text(log);
+    assert_eq!((context.epoch.value(), context.step.value(), context.steps.value()), (Some(30), Some(0), Some(801)));
+    assert!(context.has(Clue::FirstEpochSinceResume));
+    let second = log.replace("Train: 30", "Train: 30 [ 800/801 (100%)]  Loss: 3.0\nTrain: 31");
+    assert!(!of_text(&second).has(Clue::FirstEpochSinceResume));
+    let unread = of_text("=> loaded checkpoint 'a.pth' (epoch 29)\ntorch.OutOfMemoryError: CUDA out of memory.\n");
+    assert_eq!(unread.epoch.value(), None);
+}
+
+#[test]
+fn a_validation_that_passed_before_is_known_by_its_result() {
+    let message = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.50 GiB.";
+    let passed = |lines: &str| of_text(&format!("{lines}\n{message}\n")).has(Clue::ValidatedBefore);
+    for lines in [
+        "epoch     train_loss  valid_loss  accuracy  time\n0         0.512067    0.471190    0.818942  12:07",
+        "Test: Total time: 0:21:11 (0.5234 s / it)",
+        " Average Precision  (AP) @[ IoU=0.50:0.95 | area=   all | maxDets=100 ] = 0.310",
+        "{'eval_loss': 1.0381, 'eval_runtime': 41.2, 'epoch': 1.0}",
+    ] {
+        assert!(passed(lines), "{lines}");
+    }
+    for lines in ["epoch     train_loss  valid_loss  accuracy  time", "metric: val_loss", "monitor eval_loss: min"] {
+        assert!(!passed(lines), "{lines}");
+    }
+    let behind = format!("{message}\n{{'eval_loss': 1.0381}}\n");
+    assert!(!of_text(&behind).has(Clue::ValidatedBefore));
+}
+
+#[test]
+fn what_is_gathered_once_after_the_loop_does_not_accumulate() {
+    let log = |function: &str, code: &str| {
+        let text = format!(
+            "Traceback (most recent call last):\n  File \"/srv/a/run.py\", line 40, in {function}\n    {code}\n\
+             torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.50 GiB.\n"
+        );
+        of_text(&text).has(Clue::Accumulates)
+    };
+    assert!(!log("collect", "all_preds = dist.all_gather(self.results)"));
+    assert!(!log("all_gather", "all_preds.append(torch.empty((most,), dtype=torch.uint8))"));
+    assert!(log("evaluate", "all_preds.append(net(x))"));
+}
+
+#[test]
+fn what_is_in_force_is_known() {
+    let message = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.50 GiB.";
+    let of = |lines: &str| of_text(&format!("{lines}\n{message}\n"));
+    for line in
+        ["vae.use_tiling = True", "$ python decode.py --tiling", "  File \"/srv/a/kl.py\", line 4, in tiled_decode"]
+    {
+        assert!(of(line).has(Clue::TilesDecoding), "{line}");
+    }
+    assert!(of("2024-04-02 10:28 INFO |     fp16_impl: mem_efficient").has(Clue::SixteenBitStates));
+    assert!(of("Args { cuda_memory_fraction: 1.0, hostname: \"a\" }").has(Clue::WholeFraction));
+    assert!(!of("Args { cuda_memory_fraction: 0.9, hostname: \"a\" }").has(Clue::WholeFraction));
+    let saved =
+        of("  File \"/opt/v/lib/python3.9/site-packages/accelerate/utils/fsdp_utils.py\", line 9, in f\n    a = b()");
+    assert_eq!(saved.fsdp.value(), Some(true));
+    for (name, precision) in [
+        ("quantize: Some(Eetq)", Precision::Int8),
+        ("quantize: Some(BitsandbytesNf4)", Precision::Int4),
+        ("--quantize bitsandbytes", Precision::Int8),
+        ("quantize: Some(Awq)", Precision::Int4),
+    ] {
+        let context = of(&format!("Args {{ {name}, num_shard: None }}"));
+        assert_eq!((context.quantized.value(), context.precision.value()), (Some(true), Some(precision)), "{name}");
+    }
+    assert_eq!(of("Args { quantize: None, num_shard: None }").quantized.value(), None);
+    assert_eq!(of("Args { max_input_length: 4000 }").sequence_length.value(), Some(4000));
+    assert_eq!(of("INFO     |     truncate: 16").sequence_length.value(), Some(16));
+    let one = |line: &str| of(line).other_batch.get().cloned();
+    assert_eq!(one("llama_context: n_seq_max     = 1"), Some(("n_seq_max".into(), 1)));
+    assert_eq!(one("$ python img2img.py --n_samples 1"), Some(("n_samples".into(), 1)));
+    assert_eq!(one("> python run.py -s a.jpg --execution-threads 48"), Some(("execution_threads".into(), 48)));
+    assert_eq!(of("Model b2 created, param count: 9109994").parameters.value(), Some(9_109_994.0));
+}
+
+#[test]
+fn as_many_steps_as_samples_are_a_batch_of_one() {
+    let log = |steps: u64| {
+        let text = format!(
+            "Number of samples: 640\nEpoch 0:   4%|█    | 21/{steps} [11:46<4:37:02, 33.85s/it]\n\
+             torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.50 GiB.\n"
+        );
+        of_text(&text).batch_size.value()
+    };
+    assert_eq!((log(640), log(320)), (Some(1), None));
+}
+
+#[test]
+fn metal_tells_the_size_of_the_device_at_the_start() {
+    let log = "llama_model_load_from_file_impl: using device Metal (Apple M1 Max) - 49152 MiB free\n\
+               ggml_backend_metal_buffer_type_alloc_buffer: error: failed to allocate buffer, size = 71680.00 MiB\n";
+    let document = Document::from_text("-", log);
+    let all = assemble(&document, events(&document)).0;
+    let capacity = all.first().and_then(|incident| incident.ledger.capacity).unwrap();
+    assert_eq!(capacity.middle_bytes(), 48 * GIB);
+}
+
+#[test]
+fn frames_whose_paste_lost_the_indentation_have_code() {
+    let log = "Traceback (most recent call last):\nFile \"mine.py\", line 219, in main\nvalidation(net, loader)\n\
+               File \"mine.py\", line 55, in validation\npred = windows(image, net)\n\
+               File \"/opt/v/lib/python3.8/site-packages/x/inferers.py\", line 215, in windows\n\
+               out.append(torch.zeros(shape))\n\
+               RuntimeError: CUDA out of memory. Tried to allocate 1.50 GiB.\n";
+    let context = of_text(log);
+    assert_eq!((context.frames.len(), context.failing_code()), (3, "pred = windows(image, net)"));
+    assert_eq!(context.phase.value(), Some(Phase::Validation));
 }
 
 #[test]
@@ -384,7 +574,7 @@ fn a_phase_that_a_line_announces_goes_before_the_steps_above_it() {
         ("decoding the header of the request", Phase::Train),
     ] {
         let text = format!(
-            "100%|██████████| 20/20 [00:31<00:00,  2.5it/s]\n{line}\n\
+            "100%|██████████| 20/20 [00:31<00:00,  2.5it/s, loss=0.4]\n{line}\n\
              torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.50 GiB.\n"
         );
         assert_eq!(of_text(&text).phase.value(), Some(want), "{line}");

@@ -81,7 +81,8 @@ const SURELY: f64 = 0.5;
 fn evenly(incident: &Incident, series: &Series) -> bool {
     let context = &incident.context;
     let steps = context.step.is_known() || context.epoch.is_known();
-    let reads = matches!(context.phase.value(), Some(Phase::Load | Phase::Resume | Phase::DataLoading));
+    let reads =
+        matches!(context.phase.value(), Some(Phase::Load | Phase::Resume | Phase::DataLoading | Phase::OptimizerSetup));
     let rises: Vec<f64> = series.readings.windows(2).map(|pair| pair[1].bytes as f64 - pair[0].bytes as f64).collect();
     let mean = rises.iter().sum::<f64>() / rises.len().max(1) as f64;
     let last = series.readings.last().map_or(0.0, |reading| reading.bytes as f64);
@@ -103,6 +104,17 @@ const SETTLED: u64 = 5;
 /// Readings that stay where they are.
 fn flat(incident: &Incident) -> Option<Reading> {
     let level = |growth: &Growth| growth.confidence < 0.05 && growth.readings >= 6;
+    if let Some(series) = incident.context.series.iter().find(|series| series.stands_still())
+        && incident.event.resource.on_device() == series.measure.on_device()
+        && let (Some(first), Some(last)) = (series.readings.first(), series.readings.last())
+    {
+        let (stood, count) = (Bytes(last.bytes), series.readings.len());
+        let text = text!(
+            en: "{count} readings of the most that was in use stand at {stood}: nothing grew",
+            zh: "{count} 个峰值读数都是 {stood}：没有增长"
+        );
+        return Some(Reading::new("flat", text).at(Span::lines(first.line, last.line)));
+    }
     if let Some((series, growth)) = steepest(incident).filter(|(_, growth)| level(growth)) {
         let (from, to) = (series.readings.first()?, series.readings.last()?);
         let (start, end, count) = (Bytes(from.bytes), Bytes(to.bytes), growth.readings);

@@ -58,6 +58,8 @@ pub const PHASE: Mechanism = Mechanism {
         "compile",
         "warm-up",
         "data",
+        "communicator",
+        "optimizer-setup",
         "engine-load",
     ],
     read: |incident| {
@@ -88,6 +90,8 @@ pub const PHASE: Mechanism = Mechanism {
             Phase::Compile => ("compile", "compilation", "编译"),
             Phase::Warmup => ("warm-up", "warm-up", "预热"),
             Phase::DataLoading => ("data", "reading data", "读取数据"),
+            Phase::CommunicatorSetup => ("communicator", "setting up a communicator", "建立通信域"),
+            Phase::OptimizerSetup => ("optimizer-setup", "setting up the optimizer", "初始化优化器"),
         };
         let text = match phase {
             Phase::OptimizerStep if incident.context.has(Clue::OptimizerState) => text!(
@@ -107,7 +111,7 @@ pub const PHASE: Mechanism = Mechanism {
                     zh: "失败发生在{zh}，该阶段会短暂需要额外内存"
                 )
             }
-            Phase::Load => {
+            Phase::Load | Phase::CommunicatorSetup | Phase::OptimizerSetup => {
                 text!(en: "it failed in {en}, before any work on data", zh: "失败发生在{zh}，尚未处理任何数据")
             }
             _ => text!(en: "it failed in {en}", zh: "失败发生在{zh}"),
@@ -167,7 +171,16 @@ fn after_steps(incident: &Incident, steps: u64, at: Span) -> Option<Reading> {
         let reading = Reading::new("after-steps", text).at(Span::line(line));
         return Some(reading.at(place(&incident.event, Fact::Allocated)));
     }
-    // What comes once in each epoch has been passed before.
+    // What comes once in each epoch has been passed before, or its result is printed.
+    if incident.context.phase.value() == Some(Phase::Validation)
+        && let Some(line) = context.clues.get(&Clue::ValidatedBefore)
+    {
+        let text = text!(
+            en: "steps had gone well before, and so had this phase: its result is printed",
+            zh: "此前若干步都正常，该阶段也曾通过：其结果已打印"
+        );
+        return Some(Reading::new("after-epochs", text).at(*line));
+    }
     if incident.context.phase.value() == Some(Phase::Validation)
         && let Known::Seen(epoch, at) = context.epoch
         && epoch >= LATER
@@ -204,6 +217,7 @@ pub const PROGRESS: Mechanism = Mechanism {
         }
         if let Known::Seen(epoch, at) = context.epoch
             && epoch >= 2
+            && !context.has(Clue::FirstEpochSinceResume)
         {
             let level = if on_host { "host-later-epoch" } else { "later-epoch" };
             return Some(
@@ -377,6 +391,8 @@ mod tests {
             Phase::Compile,
             Phase::Warmup,
             Phase::DataLoading,
+            Phase::CommunicatorSetup,
+            Phase::OptimizerSetup,
         ];
         for (phase, want) in phases.into_iter().zip(PHASE.levels) {
             assert_eq!(level(&PHASE, &at_phase(phase)), Some(*want));

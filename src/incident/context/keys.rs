@@ -174,9 +174,21 @@ pub(super) const ROWS: &[Row] = &[
             "decode_batch_size",
             "vae_batch_size",
             "image_batch_size",
+            // llama.cpp's sequences, and threads that each work on a picture of their own.
+            "n_seq_max",
+            "execution_threads",
         ],
         when: Always,
         value: Other(other_batch, "16"),
+    },
+    // Scripts that draw: so many pictures at once.
+    Row {
+        names: &["n_samples", "num_samples"],
+        when: If(
+            |s| s.command && s.pair.hyphens == 2 && whole(s.pair.value).is_some_and(|count| count <= 16),
+            "python txt2img.py --n_samples 4",
+        ),
+        value: Other(other_batch, "4"),
     },
     Row {
         names: &[
@@ -234,9 +246,18 @@ pub(super) const ROWS: &[Row] = &[
             "ctx_size",
             "max_token_length",
             "tokens_per_sample",
+            // TGI.
+            "max_input_length",
+            "max_input_tokens",
         ],
         when: Always,
         value: Count(8, 1 << 32, Setting::Sequence),
+    },
+    // ParlAI cuts texts to so many tokens.
+    Row {
+        names: &["truncate", "text_truncate"],
+        when: If(|stated| whole(stated.pair.value).is_some(), "truncate: 256"),
+        value: Count(8, 1 << 20, Setting::Sequence),
     },
     // A generation configuration's default length is 20, whatever the model is trained on.
     Row {
@@ -571,6 +592,8 @@ pub(super) const ROWS: &[Row] = &[
         when: Always,
         value: Other(|s, found| found.push(Setting::Quantized(!is_off(s.pair.value))), "4"),
     },
+    // TGI: `quantize: Some(Eetq)`, `--quantize bitsandbytes-nf4`.
+    Row { names: &["quantize"], when: Always, value: Other(quantize, "eetq") },
     Row { names: &["zero_stage", "zero_optimization_stage"], when: Always, value: Other(zero_stage, "2") },
     Row {
         names: &["stage"],
@@ -866,6 +889,26 @@ fn loaded_in(stated: &Stated<'_>, precision: Precision, found: &mut Vec<Setting>
     let on = truth(stated.pair.value);
     push(found, on, Setting::Quantized);
     push(found, on.filter(|on| *on), |_| Setting::Precision(precision));
+}
+
+fn quantize(stated: &Stated<'_>, found: &mut Vec<Setting>) {
+    let value = stated.pair.rest.trim_start_matches(['\'', '"']).to_ascii_lowercase();
+    let name = value.strip_prefix("some(").unwrap_or(&value).replace(['-', '_'], "");
+    let width = [
+        ("bitsandbytesnf4", Precision::Int4),
+        ("bitsandbytesfp4", Precision::Int4),
+        ("bitsandbytes", Precision::Int8),
+        ("eetq", Precision::Int8),
+        ("awq", Precision::Int4),
+        ("gptq", Precision::Int4),
+        ("exl2", Precision::Int4),
+        ("marlin", Precision::Int4),
+        ("fp8", Precision::Fp8),
+    ];
+    if let Some((_, precision)) = width.into_iter().find(|(known, _)| name.starts_with(known)) {
+        found.push(Setting::Quantized(true));
+        found.push(Setting::Precision(precision));
+    }
 }
 
 fn visible_devices(stated: &Stated<'_>, found: &mut Vec<Setting>) {

@@ -36,6 +36,7 @@ pub(crate) fn progress_of_line(text: &str) -> Option<f64> {
 pub use crate::domain::Trainer;
 
 use crate::domain::closed_set;
+use crate::domain::trainer::Purpose;
 use crate::evidence::{Known, Span};
 use crate::input::gpu_tables::{GpuRow, Partition};
 use crate::units::Figure;
@@ -64,8 +65,12 @@ closed_set! {
         Compile = "compile",
         /// Warm-up or CUDA graph capture of an engine.
         Warmup = "warmup",
-        /// Reading data on the host.
+        /// Reading data on the host, or moving it as a whole to the device.
         DataLoading = "data-loading",
+        /// Ranks connect: a communicator is being set up, no tensor goes through it yet.
+        CommunicatorSetup = "communicator-setup",
+        /// The optimizer is set up and makes its own copies of the parameters, before the first step.
+        OptimizerSetup = "optimizer-setup",
     }
 }
 
@@ -198,6 +203,16 @@ closed_set! {
         VariableShapes = "variable-shapes",
         /// The program is a server or notebook that holds earlier results.
         LongLived = "long-lived",
+        /// Latents are decoded in tiles already.
+        TilesDecoding = "tiles-decoding",
+        /// The states of training are kept in 16 bit: ParlAI's and fairseq's `mem_efficient`, pure bf16.
+        SixteenBitStates = "16-bit-states",
+        /// A validation had come to its end before the failure: its result is printed.
+        ValidatedBefore = "validated-before",
+        /// A memory fraction is set to the whole of the device: it keeps nothing back.
+        WholeFraction = "whole-fraction",
+        /// The run goes on from a checkpoint and is still in the first epoch since then.
+        FirstEpochSinceResume = "first-epoch-since-resume",
         /// JIT-Unspill of dask-cuda is at work, which must not be had together with cuDF's own spilling.
         JitUnspill = "jit-unspill",
     }
@@ -271,6 +286,8 @@ pub struct Context {
     pub memory_limit: Known<Figure>,
     /// RAM of the machine.
     pub host_total: Known<Figure>,
+    /// What may be had of the device, where a line at the start tells it.
+    pub device_total: Known<Figure>,
 
     /// The traceback that ends at the failure, outermost frame first.
     pub frames: Vec<Frame>,
@@ -342,8 +359,33 @@ impl Context {
     pub fn exchange(&self) -> Option<Span> {
         const EXCHANGES: [&str; 5] =
             ["gather_object", "all_gather_object", "broadcast_object_list", "scatter_object_list", "recv_object_list"];
-        let last = self.frames.iter().rev().take(3);
-        last.filter(|frame| EXCHANGES.contains(&frame.function.as_str())).map(|frame| frame.at).next()
+        // DETR's own, which makes room for the pickled results of each rank.
+        let pickled = |frame: &Frame| {
+            frame.function == "all_gather" && frame.code.as_deref().is_some_and(|code| code.contains("torch.uint8"))
+        };
+        let exchanges = |frame: &&Frame| EXCHANGES.contains(&frame.function.as_str()) || pickled(frame);
+        self.frames.iter().rev().take(3).find(exchanges).map(|frame| frame.at)
+    }
+
+    /// True where something besides a count of steps shows that a model is trained.
+    fn shows_training(&self) -> bool {
+        let words = ["train", "finetun", "fine_tun", "fine-tun", "sft", "dpo", "lora"];
+        let says = |text: &str| {
+            let lower = text.to_ascii_lowercase();
+            words.iter().any(|word| lower.contains(word))
+        };
+        let told = [self.program.get(), self.command.get()].into_iter().flatten();
+        self.epoch.is_known()
+            || self.epochs.is_known()
+            || self.optimizer.is_known()
+            || self.accumulation.is_known()
+            || self.zero_stage.is_known()
+            || self.lora.is_known()
+            || self.gradient_checkpointing.is_known()
+            || self.has(Clue::OptimizerState)
+            || self.trainer.value().is_some_and(|trainer| trainer.purpose() == Purpose::Training)
+            || told.into_iter().any(|text| says(text))
+            || self.frames.iter().any(|frame| says(&frame.function) || frame.is_user_code() && says(&frame.file))
     }
 
     /// True where a module was being imported.
@@ -360,6 +402,7 @@ impl Context {
             self.phase = Known::Seen(phase, at);
         }
         traceback::clues(&frames, &mut self.clues);
+        traceback::shards(&frames, self);
         if let Some(at) = traceback::predicts(&frames) {
             self.clues.entry(Clue::Predicts).or_insert(at);
         }

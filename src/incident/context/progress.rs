@@ -10,6 +10,8 @@ pub(super) struct Progress {
     pub step: Option<u64>,
     pub steps: Option<u64>,
     pub phase: Option<Phase>,
+    /// A bar without a word of training beside it: what it counts is not told.
+    pub wordless: bool,
     /// Image size of an Ultralytics row.
     pub image: Option<u64>,
     /// Bytes of an Ultralytics row's `GPU_mem`.
@@ -21,8 +23,13 @@ pub(super) struct Progress {
 pub(super) fn read(text: &str, phases: bool) -> Option<Progress> {
     let mut progress = Progress::default();
     if !ultralytics_row(text, &mut progress) {
-        epoch(text, &mut progress);
-        bar(text, &mut progress);
+        // The epoch of a checkpoint is another run's.
+        if !restores(text) {
+            epoch(text, &mut progress);
+        }
+        if !timm(text, &mut progress) {
+            bar(text, &mut progress);
+        }
         if progress.step.is_none() {
             step(text, &mut progress);
         }
@@ -38,9 +45,40 @@ pub(super) fn read(text: &str, phases: bool) -> Option<Progress> {
         }
         if progress.phase.is_none() && (progress.step.is_some() || progress.epoch.is_some()) {
             progress.phase = Some(if phases && mentions_validation(text) { Phase::Validation } else { Phase::Train });
+            progress.wordless = text.contains("%|") && progress.epoch.is_none() && !learns(text);
         }
     }
     (progress != Progress::default()).then_some(progress)
+}
+
+/// True for a line that tells which checkpoint a run goes on from.
+fn restores(text: &str) -> bool {
+    let lower = text.to_ascii_lowercase();
+    ["loaded checkpoint", "loading checkpoint", "restored checkpoint", "restoring checkpoint"]
+        .iter()
+        .any(|words| lower.contains(words))
+}
+
+/// True for a line with a word of training.
+fn learns(text: &str) -> bool {
+    let lower = text.to_ascii_lowercase();
+    ["train", "loss", "epoch", "lr=", "lr:", "grad", "step", "iter", "fit"].iter().any(|word| lower.contains(word))
+}
+
+/// timm's loops: `Train: 42 [   0/1429 (  0%)]`, and `Test:  [  12/78]`, whose steps are none of training.
+fn timm(text: &str, progress: &mut Progress) -> bool {
+    if text.trim_start().strip_prefix("Test: ").is_some_and(|after| after.trim_start().starts_with('[')) {
+        progress.phase = Some(Phase::Validation);
+        return true;
+    }
+    let Some(after) = text.split_once("Train: ").map(|(_, after)| after) else { return false };
+    let Some((epoch, rest)) = whole(after.trim_start()) else { return false };
+    let inner = rest.trim_start().strip_prefix('[').and_then(|rest| rest.split_once(['(', ']']));
+    let Some((done, all)) = inner.and_then(|(counts, _)| ratio(counts.trim())) else { return false };
+    progress.epoch = Some(epoch as f64);
+    (progress.step, progress.steps) = (Some(done), Some(all));
+    progress.phase = Some(Phase::Train);
+    true
 }
 
 /// True for a bar without a word besides its rate: `100%|██████████| 20/20 [00:02<00:00,  8.11it/s]`.
@@ -371,6 +409,11 @@ fn announced(text: &str) -> Option<Phase> {
         "loading safetensors",
     ]) {
         return Some(Phase::Load);
+    }
+    if says(&["creating fp32 partitions", "initializing zero optimizer", "stage 3 initialize beginning"])
+        || says(&["creating"]) && says(&["zero stage", "zero optimizer"])
+    {
+        return Some(Phase::OptimizerSetup);
     }
     if says(&["running training", "start training", "starting training", "begin training", "begin model training"]) {
         return Some(Phase::Train);

@@ -11,8 +11,8 @@ use super::trends::Trends;
 use super::{Clue, Context, Frame, Phase, Precision, Trainer, surroundings, topics, traceback};
 use crate::evidence::{Known, Span};
 use crate::incident::survival::STEPS;
-use crate::input::Document;
 use crate::input::gpu_tables::Tables;
+use crate::input::{Document, Line};
 use crate::thin;
 use crate::units::Figure;
 use std::cmp::Reverse;
@@ -105,6 +105,7 @@ impl<'a> ContextReader<'a> {
         let mut latest: HashMap<Option<u32>, Progress> = HashMap::new();
         let mut block: Option<(Block, u64)> = None;
         let mut command_until = 0;
+        let mut table: Option<u64> = None;
         let (mut in_frame, mut installed_frame) = (false, false);
         let mut seen = Seen::default();
         let mut shapes = Shapes::default();
@@ -201,6 +202,13 @@ impl<'a> ContextReader<'a> {
             }
             if topics & topics::TABLES != 0 || self.side.expects() {
                 self.side.take(text, line.number);
+            }
+            // fastai prints a table whose rows have no word of their own.
+            let header = topics & topics::CLUE != 0 && text.contains("train_loss") && text.contains("valid_loss");
+            if header {
+                table = Some(line.number);
+            } else if table.is_some_and(|header| line.number == header + 1) && surroundings::is_row_of_epochs(text) {
+                self.clues.push((Clue::ValidatedBefore, line.number));
             }
             if topics & topics::CLUE != 0 && !advised && new {
                 self.surroundings(text, line.number, message, &mut seen, &mut kept);
@@ -379,6 +387,10 @@ impl<'a> ContextReader<'a> {
         self.apply_statements(&mut context, at, run, earliest);
         context.take_frames(self.frames_at(at, rank));
         self.apply_progress(&mut context, at, rank, since);
+        one_sample_a_step(&mut context);
+        if let Some(line) = self.sets_up_a_communicator(at, &context) {
+            context.phase = Known::Seen(Phase::CommunicatorSetup, line);
+        }
         context.gpus = self.tables.near(at.first);
         context.partitions = self.tables.partitions_near(at.first);
         self.apply_side(&mut context, at);
@@ -393,6 +405,46 @@ impl<'a> ContextReader<'a> {
         self.apply_clues(&mut context, at, rank, since);
         context.dated = self.dated(at);
         context
+    }
+
+    /// True for a message of a runtime that runs finished models; where a model is trained through it, its frames show.
+    fn answers_by_its_runtime(&self, at: Span, context: &Context) -> bool {
+        let learns = |frame: &Frame| {
+            let file = frame.file.to_ascii_lowercase();
+            file.contains("orttraining") || file.contains("ortmodule") || file.contains("onnxruntime/training")
+        };
+        let runs = |line: &Line| {
+            let lower = line.text.to_ascii_lowercase();
+            lower.contains("onnxruntime") && !lower.contains("orttraining")
+        };
+        self.lines(at.first, at.last).iter().any(runs) && !context.frames.iter().any(learns)
+    }
+
+    /// The line in which NCCL tells that it was setting up a communicator, where no pass called it.
+    fn sets_up_a_communicator(&self, at: Span, context: &Context) -> Option<Span> {
+        /// Lines of NCCL's own trace around the message.
+        const AROUND: u64 = 8;
+        const PLACES: [&str; 6] =
+            ["init.cc:", "channel.cc:", "transport.cc:", "bootstrap.cc:", "transport/", "ncclCommInitRank"];
+        let passes = |frame: &Frame| frame.function == "forward" || frame.function.ends_with("backward");
+        if context.frames.iter().any(passes)
+            || !matches!(context.phase.value(), None | Some(Phase::Train | Phase::Load))
+            || context.step.value().is_some_and(|step| step > 0)
+        {
+            return None;
+        }
+        let told = self.lines(at.first.saturating_sub(AROUND), at.last + AROUND).iter().find(|line| {
+            let (text, trace) = (line.text.as_str(), line.text.contains("NCCL INFO") && line.text.contains(" -> "));
+            (trace || text.contains("NCCL WARN")) && PLACES.iter().any(|place| text.contains(place))
+        });
+        told.map(|line| Span::line(line.number))
+    }
+
+    /// The lines from one number to another, both inclusive.
+    fn lines(&self, first: u64, last: u64) -> &'a [Line] {
+        let from = self.document.lines.partition_point(|line| line.number < first);
+        let to = self.document.lines.partition_point(|line| line.number <= last);
+        self.document.lines.get(from..to).unwrap_or_default()
     }
 
     /// The month of the last line up to the failure that begins with a date.
@@ -461,6 +513,7 @@ impl<'a> ContextReader<'a> {
             .take_while(|told| told.line >= since)
             .filter(|told| rank.is_none() || told.rank.is_none() || told.rank == rank);
         let mut phase_told: Option<(Phase, Span)> = None;
+        let mut wordless = true;
         // A phase that was announced, as long as no further step was told since: progress bars print theirs again.
         let mut announced: Option<(Phase, Span)> = None;
         let (mut last_step, mut step_moved) = (None, false);
@@ -497,6 +550,7 @@ impl<'a> ContextReader<'a> {
             if let Some(epochs) = progress.epochs {
                 context.epochs.note(epochs, span);
             }
+            wordless &= progress.phase != Some(Phase::Train) || progress.wordless;
             if phase_told.is_none() {
                 phase_told = progress.phase.map(|phase| (phase, span));
             }
@@ -541,9 +595,11 @@ impl<'a> ContextReader<'a> {
             .trainer
             .value()
             .is_some_and(|trainer| trainer.only_draws() || trainer == Trainer::Diffusers && bare());
-        let answers = context.has(Clue::Predicts) || draws;
+        let answers = context.has(Clue::Predicts) || draws || self.answers_by_its_runtime(at, context);
         let samples = phase == Phase::Train && answers && !context.epoch.is_known();
         match context.phase.value() {
+            // A bar counts something, and whether anything is learnt by it other lines tell.
+            None if !samples && phase == Phase::Train && wordless && !context.shows_training() => {}
             None => context.phase = Known::Seen(if samples { Phase::Inference } else { phase }, span),
             // A forward pass or a loss in a validation loop is validation.
             Some(Phase::Forward | Phase::Loss | Phase::Train)
@@ -572,9 +628,23 @@ impl<'a> ContextReader<'a> {
     fn apply_clues(&self, context: &mut Context, at: Span, rank: Option<u32>, since: u64) {
         for (clue, line) in &self.clues {
             // A device-side assertion explains what comes after it, not before.
-            let in_time = *clue != Clue::DeviceAssert || *line <= at.last + 20;
+            let in_time = match clue {
+                Clue::DeviceAssert => *line <= at.last + 20,
+                Clue::ValidatedBefore => *line < at.first,
+                _ => true,
+            };
             if *line >= since && in_time {
                 context.clues.entry(*clue).or_insert(Span::line(*line));
+            }
+        }
+        if let (Some(epoch), Some(told), true) =
+            (context.epoch.value(), context.epoch.span(), context.has(Clue::Resumed))
+        {
+            let before = self.progress.partition_point(|told| told.line < at.first);
+            let near =
+                self.progress[..before].iter().rev().take(PROGRESS_SEARCHED).take_while(|told| told.line >= since);
+            if near.filter_map(|told| told.progress.epoch).all(|other| other as u64 == epoch) {
+                context.clues.entry(Clue::FirstEpochSinceResume).or_insert(told);
             }
         }
         let run = self.runs_before(at.first);
@@ -609,6 +679,19 @@ impl<'a> ContextReader<'a> {
                 context.clues.entry(Clue::LoadedTwice).or_insert(Span::lines(first, *line));
             }
         }
+    }
+}
+
+/// Where an epoch has as many steps as there are samples, each step takes one.
+fn one_sample_a_step(context: &mut Context) {
+    let (Some(steps), Some(at), Some(samples)) = (context.steps.value(), context.steps.span(), context.samples.value())
+    else {
+        return;
+    };
+    // The steps of an epoch stand on its own line; those of a whole run count all epochs.
+    let of_epoch = context.epoch.span() == Some(at);
+    if of_epoch && steps == samples && steps > 1 && context.world_size.value().unwrap_or(1) == 1 {
+        context.batch_size.note(1, at);
     }
 }
 

@@ -208,6 +208,10 @@ pub(super) fn read(text: &str, line: u64) -> Vec<Found> {
             _ => {}
         }
     }
+    // DeepSpeed: `CPU Virtual Memory:  used = 207.41 GB, percent = 41.2%`, of the whole machine.
+    if let Some(used) = text.split_once("CPU Virtual Memory:").and_then(|(_, rest)| rest.split_once("used = ")) {
+        add("virtual memory", Measure::HostUsed, false, sized(used.1, None, at).map(|figure| figure.bytes));
+    }
     // `8192.0MB allocated, 9216.0MB reserved`, `mem_alloc 12.3GiB`, `RSS 12.3 GB`.
     for (word, name, measure) in
         [(" allocated", "allocated", Measure::GpuAllocated), (" reserved", "reserved", Measure::GpuReserved)]

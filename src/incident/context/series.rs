@@ -71,6 +71,13 @@ pub struct Growth {
 const FITTED_AT_MOST: usize = 200;
 
 impl Series {
+    /// True for three and more readings of a running maximum that are all equal: what is in use did not grow.
+    pub fn stands_still(&self) -> bool {
+        self.running_maximum
+            && self.readings.len() >= 3
+            && self.readings.windows(2).all(|pair| matches!(pair, [one, next] if one.bytes == next.bytes))
+    }
+
     /// The trend after warm-up, by the Theil–Sen estimator (the median of all pairs' slopes), which a few peaks do not
     /// move.
     ///
@@ -179,6 +186,14 @@ mod tests {
         let growth = series(false, &[1000, 1100, 1200, 1300, 1400, 1500, 1600, 1700]).growth().unwrap();
         assert_eq!(growth.bytes_per_step, 10.0 * MIB as f64);
         assert!(growth.confidence > 0.7, "{growth:?}");
+    }
+
+    #[test]
+    fn equal_maxima_stand_still() {
+        assert!(series(true, &[4121, 4121, 4121]).stands_still());
+        assert!(!series(true, &[4121, 4121]).stands_still());
+        assert!(!series(true, &[4121, 4121, 4122]).stands_still());
+        assert!(!series(false, &[4121, 4121, 4121]).stands_still());
     }
 
     #[test]

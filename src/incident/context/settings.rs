@@ -56,6 +56,7 @@ pub(super) enum Setting {
     MemoryPerCpu(Figure),
     CpusPerTask(u64),
     HostTotal(Figure),
+    DeviceTotal(Figure),
     TorchVersion(String),
     Platform(Platform),
     Container,
@@ -394,6 +395,22 @@ fn phrases(text: &str, at: Span, found: &mut Vec<Setting>) {
         push(found, last_size(text, at), Setting::HostTotal);
     }
     parameters(text, found);
+    zero_optimizer(text, found);
+    push(found, number_after("Number of samples:").filter(|n| *n > 1), Setting::Samples);
+    if let Some((_, after)) = text.split_once("image of size (") {
+        let size = after.split(')').next().and_then(largest);
+        push(found, size.filter(|n| (16..=65_536).contains(n)), Setting::Image);
+    }
+    // llama.cpp: of an Apple device, what is free at the start is what Metal lends at most.
+    if let Some((_, after)) = text.split_once("using device Metal (")
+        && let Some((_, free)) = after.rsplit_once(") - ")
+        && free.trim_end().ends_with(" free")
+    {
+        push(found, sized(free, None, at).filter(|figure| figure.bytes > 0), Setting::DeviceTotal);
+    }
+    if text.contains("CPU Virtual Memory:") {
+        push(found, virtual_memory(text, at), Setting::HostTotal);
+    }
     if text.contains("DeepSpeedZeroOptimizer_Stage3") || text.contains("zero/stage3.py") {
         found.push(Setting::Zero(3));
     }
@@ -440,6 +457,29 @@ fn phrases(text: &str, at: Span, found: &mut Vec<Setting>) {
     }
 }
 
+/// DeepSpeed: `Creating fp16 ZeRO stage 2 optimizer`, `Creating torch.bfloat16 ZeRO stage 3 optimizer`.
+fn zero_optimizer(text: &str, found: &mut Vec<Setting>) {
+    let Some((name, after)) = text.split_once("Creating ").and_then(|(_, rest)| rest.split_once(" ZeRO stage ")) else {
+        return;
+    };
+    push(found, precision(name), Setting::Precision);
+    let stage = after.split([' ', '_']).next().unwrap_or("");
+    push(found, stage.parse().ok().filter(|stage| *stage <= 3), Setting::Zero);
+}
+
+/// The RAM of a machine of which an amount and its share are in use, as DeepSpeed prints both:
+/// `CPU Virtual Memory:  used = 207.41 GB, percent = 41.2%`.
+fn virtual_memory(text: &str, at: Span) -> Option<Figure> {
+    let (_, used) = text.split_once("used = ")?;
+    let used = sized(used, None, at)?;
+    let percent = text.split_once("percent = ")?.1.split('%').next()?;
+    let share = percent.trim().parse::<f64>().ok().filter(|share| (5.0..=100.0).contains(share))?;
+    let total = used.bytes as f64 / share * 100.0;
+    // Both are rounded, the share to a tenth of a percent.
+    let half_width = total * (0.05 / share + used.half_width as f64 / used.bytes.max(1) as f64);
+    Some(Figure { bytes: total as u64, half_width: half_width as u64, ..used })
+}
+
 /// A Kubernetes quantity: `4Gi` is binary, `4G` decimal.
 pub(super) fn kubernetes_size(text: &str, at: Span) -> Option<Figure> {
     let text = text.trim();
@@ -464,7 +504,14 @@ fn parameters(text: &str, found: &mut Vec<Setting>) {
         }
         return;
     }
-    for phrase in ["number of parameters", "total params", "total parameters", "num_parameters", "model parameters"] {
+    for phrase in [
+        "param count",
+        "number of parameters",
+        "total params",
+        "total parameters",
+        "num_parameters",
+        "model parameters",
+    ] {
         if let Some(count) = count_after(&lower, phrase) {
             found.push(Setting::Parameters(count));
             return;
@@ -587,6 +634,7 @@ pub(super) fn apply(context: &mut Context, parts: &mut Parts, setting: &Setting,
         Setting::MemoryPerCpu(figure) => parts.memory_per_cpu.note(*figure, at),
         Setting::CpusPerTask(n) => parts.cpus.note(*n, at),
         Setting::HostTotal(figure) => context.host_total.note(*figure, at),
+        Setting::DeviceTotal(figure) => context.device_total.note(*figure, at),
         Setting::TorchVersion(version) => context.torch_version.note(version.clone(), at),
         Setting::Platform(platform) => context.platform.note(*platform, at),
         Setting::Container => context.container.note(true, at),

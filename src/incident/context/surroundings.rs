@@ -257,7 +257,9 @@ pub(super) fn clues(text: &str, found: &mut Vec<Clue>) {
     );
     add(
         Clue::BuildsEngine,
-        says(&["engine building failed", "failed to build engine", "trtllm-build", "[buildengine]", "build_engine("]),
+        says(&["engine building failed", "failed to build engine", "trtllm-build", "[buildengine]", "build_engine("])
+            || says(&["tactic"]) && says(&["[trt]", "tensorrt", "device memory is insufficient"])
+            || says(&["builder.cpp::buildserializednetwork"]),
     );
     add(
         Clue::GathersOnSave,
@@ -279,6 +281,15 @@ pub(super) fn clues(text: &str, found: &mut Vec<Clue>) {
             "xinference",
         ]),
     );
+    add(
+        Clue::TilesDecoding,
+        says(&["use_tiling = true", "use_tiling=true", "use_tiling: true", "enable_tiling()", "enable_vae_tiling()"])
+            || lower.split_whitespace().any(|word| matches!(word, "--tiling" | "--vae-tiling" | "--enable-vae-tiling"))
+            || says(&["using tiled vae", "tiled vae decode", "tiled decoding"]),
+    );
+    add(Clue::SixteenBitStates, says(&["mem_efficient"]) && says(&["fp16_impl", "fp16-impl", "memory-efficient-fp16"]));
+    add(Clue::WholeFraction, whole_fraction(&lower));
+    add(Clue::ValidatedBefore, validation_ended(&lower));
     add(Clue::SeveralDevices, several_devices(&lower));
     add(Clue::GrowingList, says(&["tcmalloc: large alloc"]));
     add(Clue::ConvWorkspace, says(&["cudnn.benchmark = true", "cudnn.benchmark=true", "cudnn_benchmark: true"]));
@@ -362,6 +373,37 @@ fn before_ampere(lower: &str) -> bool {
     ];
     const LATER: [&str; 9] = ["a100", "h100", "h200", "a10g", "rtx 30", "rtx 40", "rtx 50", "rtx a", "ada"];
     BEFORE.iter().any(|board| lower.contains(board)) && !LATER.iter().any(|board| lower.contains(board))
+}
+
+/// True for a memory fraction that keeps nothing back: `cuda_memory_fraction: 1.0`.
+fn whole_fraction(lower: &str) -> bool {
+    ["cuda_memory_fraction", "cuda-memory-fraction", "per_process_memory_fraction"].iter().any(|name| {
+        let after = lower.split_once(name).map_or("", |(_, after)| after).trim_start_matches([' ', ':', '=', '(']);
+        let number = after.split(|c: char| !c.is_ascii_digit() && c != '.').next().unwrap_or("");
+        number.parse::<f64>().is_ok_and(|share| share == 1.0)
+    })
+}
+
+/// True for a line with the result of a validation: its end, a loss with a figure, a table of precision.
+fn validation_ended(lower: &str) -> bool {
+    let figure = |name: &str| {
+        lower.match_indices(name).any(|(at, _)| {
+            let after = lower.get(at + name.len()..).unwrap_or("").trim_start_matches(['\'', '"', ' ', ':', '=']);
+            let first = after.split([' ', ',', ']', '}', '\t']).next().unwrap_or("");
+            first.parse::<f64>().is_ok() && first.contains('.')
+        })
+    };
+    lower.contains("test: total time")
+        || lower.contains("average precision") && lower.contains("(ap) @[")
+        || ["val_loss", "valid_loss", "eval_loss", "bbox_map"].iter().any(|name| figure(name))
+}
+
+/// True for a row of fastai's table below its header with a column of the validation: `1   0.34   0.32   18:20`.
+pub(super) fn is_row_of_epochs(text: &str) -> bool {
+    let mut words = text.split_whitespace();
+    let epoch = words.next().is_some_and(|word| word.bytes().all(|byte| byte.is_ascii_digit()));
+    let figures = words.take(2).filter(|word| word.contains('.') && word.parse::<f64>().is_ok()).count();
+    epoch && figures == 2
 }
 
 /// True for a line of TensorFlow's own logging whose date lies before 2.0, which came out on 30 September 2019.

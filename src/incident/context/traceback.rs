@@ -1,6 +1,6 @@
 //! The traceback that ends at a failure: Python, IPython and TorchScript frames, and what they show.
 
-use super::{Clue, Frame, Phase};
+use super::{Clue, Context, Frame, Phase};
 use crate::evidence::Span;
 use crate::input::{Document, Line};
 use std::collections::BTreeMap;
@@ -70,7 +70,7 @@ fn block_end(own: &[&Line], exception: &str) -> Option<(usize, Header)> {
         if is_frame(text) || arrow(text).is_some() {
             frames_seen = true;
             strays = 0;
-        } else if !is_inside(text) && !same_prefix(text, exception) {
+        } else if !is_inside(text) && !same_prefix(text, exception) && !is_flat_code(own, i) {
             // One or two lines of another stream may have fallen into the traceback.
             strays += 1;
             if strays > 2 || looks_like_exception(text) || frames_seen {
@@ -131,6 +131,14 @@ fn is_inside(text: &str) -> bool {
         Some(b'[') => text.starts_with("[Previous line repeated"),
         _ => text.trim().is_empty(),
     }
+}
+
+/// True for the code below a frame where a paste has lost the indentation: the line above, which follows here, is a
+/// frame without any.
+fn is_flat_code(own: &[&Line], i: usize) -> bool {
+    let above = own.get(i + 1).map_or("", |line| line.text.as_str());
+    let code = own.get(i).map_or("", |line| line.text.as_str());
+    above.starts_with("File \"") && is_frame(above) && !looks_like_exception(code)
 }
 
 /// True for lines with the same log prefix as the exception's own line: `(Worker pid=7) ERROR 01-02 03:04:05 …`.
@@ -224,7 +232,8 @@ fn parse(block: &[&Line]) -> Vec<Frame> {
             }
             continue;
         }
-        if frame.code.is_none() && text.get(column..).is_some_and(|t| t.starts_with(' ')) {
+        let flat = frame.at.last + 1 == line.number && column == 0 && !looks_like_exception(text);
+        if frame.code.is_none() && (flat || text.get(column..).is_some_and(|t| t.starts_with(' '))) {
             frame.code = Some(code.to_string());
             frame.at.last = line.number;
         }
@@ -314,11 +323,19 @@ fn phase_of(frame: &Frame) -> Option<Phase> {
     if decodes(function) || function.ends_with("decode") && file.contains("autoencoder") || called(code).any(decodes) {
         return Some(Phase::Decode);
     }
+    if sets_up_optimizer(&file, function) {
+        return Some(Phase::OptimizerSetup);
+    }
+    if moves_data(&file, &frame.function, code) {
+        return Some(Phase::DataLoading);
+    }
     if code.contains("from_pretrained(")
         || function.contains("from_pretrained")
+        || LOADERS.contains(&function)
         || function.starts_with("load_model")
         || function == "convert" && file.ends_with("nn/modules/module.py")
         || moves_model(code)
+        || builds_model(&file, function, code)
     {
         return Some(Phase::Load);
     }
@@ -353,7 +370,7 @@ fn phase_of(frame: &Frame) -> Option<Phase> {
     {
         return Some(Phase::Validation);
     }
-    if lower == "generate" || lower == "predict" || lower == "inference" || lower == "infer" || lower == "transcribe" {
+    if ANSWERING.contains(&lower.as_str()) {
         return Some(Phase::Inference);
     }
     if code.contains("cross_entropy")
@@ -410,7 +427,110 @@ fn saves(function: &str) -> bool {
     let states = ["save_checkpoint", "save_pretrained", "save_model", "save_state", "save_weights", "save_ckpt"];
     function == "torch.save"
         || states.iter().any(|state| name.starts_with(state))
+        // `save_fsdp_model`, `save_lora_weights`.
+        || name.starts_with("save_") && name.split('_').any(|part| matches!(part, "model" | "weights" | "checkpoint"))
         || name.ends_with("state_dict") && !name.contains("load")
+}
+
+/// Functions that make or fill a model's weights, of engines above all: `quant_method.create_weights(…)`.
+const LOADERS: [&str; 6] = [
+    "create_weights",
+    "load_weights",
+    "weight_loader",
+    "_initialize_model",
+    "initialize_model",
+    "process_weights_after_loading",
+];
+
+/// Functions that answer rather than learn.
+const ANSWERING: [&str; 11] = [
+    "generate",
+    "predict",
+    "predict_batch",
+    "predict_on_batch",
+    "predict_proba",
+    "predict_step",
+    "get_preds",
+    "inference",
+    "infer",
+    "transcribe",
+    "upscale",
+];
+
+/// Functions that fill a module which is being built.
+const FILLS: [&str; 5] = ["reset_parameters", "_reset_parameters", "_init_weights", "init_weights", "post_init"];
+
+/// Attributes that a model keeps its parts under.
+const PARTS: [&str; 14] = [
+    "layers",
+    "blocks",
+    "backbone",
+    "encoder",
+    "decoder",
+    "transformer",
+    "embedding",
+    "embeddings",
+    "model",
+    "net",
+    "head",
+    "experts",
+    "lm_head",
+    "unet",
+];
+
+/// True where the layers of a model are being made: a module's own constructor, what fills it, or a line that makes
+/// modules in a place where nothing runs them.
+fn builds_model(file: &str, function: &str, code: &str) -> bool {
+    let of_torch = file.contains("/torch/nn/") && !file.contains("/torch/nn/parallel/");
+    if of_torch && function == "__init__" || file.ends_with("/torch/nn/init.py") || FILLS.contains(&function) {
+        return true;
+    }
+    let makes = matches!(function, "__init__" | "<module>" | "main" | "<genexpr>" | "<listcomp>")
+        || ["build_", "make_", "create_"].iter().any(|start| function.starts_with(start));
+    // `nn.Softmax(dim=1)(scores)` runs what it makes.
+    let runs = code.contains(")(") || code.contains("loss");
+    let module = code.match_indices("nn.").any(|(at, _)| {
+        let own = !code.get(..at).is_some_and(|before| before.ends_with(|c: char| c.is_alphanumeric() || c == '_'));
+        own && code.get(at + 3..).is_some_and(|after| after.starts_with(|c: char| c.is_ascii_uppercase()))
+    });
+    let part = code.split_once(" = ").is_some_and(|(name, made)| {
+        let class = made.split('(').next().unwrap_or("").rsplit('.').next().unwrap_or("");
+        name.strip_prefix("self.").is_some_and(|name| PARTS.contains(&name))
+            && made.contains('(')
+            && class.starts_with(|c: char| c.is_ascii_uppercase())
+    });
+    makes && !runs && (module && code.contains('(') || function == "__init__" && part)
+}
+
+/// True where DeepSpeed divides the parameters and makes the optimizer's own copies of them, before the first step.
+fn sets_up_optimizer(file: &str, function: &str) -> bool {
+    file.contains("/deepspeed/")
+        && (function.starts_with("_create_fp")
+            || ["_setup_for_real_optimizer", "_configure_zero_optimizer", "_configure_optimizer"].contains(&function))
+}
+
+/// Names that data goes by.
+const DATA: [&str; 18] = [
+    "audio", "batch", "clip", "clips", "data", "frame", "frames", "image", "images", "img", "imgs", "inputs", "pixels",
+    "samples", "video", "videos", "x", "y",
+];
+
+/// Words of what reads data: `load_video_frames`, `cameras.py`, `MyDataset.__init__`.
+const READERS: [&str; 9] = ["camera", "clip", "data", "frame", "image", "img", "scene", "video", "audio"];
+
+/// `images = images.cuda()` in a function that reads data: neither weights nor a batch that a pass works on.
+fn moves_data(file: &str, function: &str, code: &str) -> bool {
+    let Some(at) = code.find(".cuda(").or_else(|| code.find(".to(")) else { return false };
+    let moved = code.get(..at).unwrap_or("").rsplit(" = ").next().unwrap_or("").trim_start_matches("self.");
+    let name = moved.split(['.', '[', '(']).next().unwrap_or("").trim().to_ascii_lowercase();
+    let (owner, plain) = function.rsplit_once('.').unwrap_or(("", function));
+    let reads = |text: &str| {
+        let lower = text.to_ascii_lowercase();
+        READERS.iter().any(|word| lower.contains(word))
+    };
+    let loads = ["load", "read", "_load", "_read"].iter().any(|start| plain.starts_with(start)) && reads(plain);
+    let within = matches!(plain, "__init__" | "__getitem__") && (reads(owner) || reads(file_name(file)));
+    DATA.contains(&name.as_str()) && (loads || within)
 }
 
 /// A function that turns latents into what is seen or heard.
@@ -508,6 +628,9 @@ pub(super) fn clues(frames: &[Frame], clues: &mut BTreeMap<Clue, Span>) {
         if frame.is_user_code() && copies_model(code) {
             clues.entry(Clue::CopiesModel).or_insert(frame.at);
         }
+        if clues_of(frame).contains(&Clue::TilesDecoding) {
+            clues.entry(Clue::TilesDecoding).or_insert(frame.at);
+        }
         if ["past_key_values=", "use_cache=True", "kv_cache=", "cache=cache"].iter().any(|word| code.contains(word)) {
             clues.entry(Clue::ServesWithCache).or_insert(frame.at);
         }
@@ -523,16 +646,32 @@ pub(super) fn clues(frames: &[Frame], clues: &mut BTreeMap<Clue, Span>) {
     }
 }
 
+/// How the state is spread over devices, by the frames of what spreads it.
+pub(super) fn shards(frames: &[Frame], context: &mut Context) {
+    for frame in frames {
+        let file = frame.file.replace('\\', "/");
+        let fully = file.contains("/fsdp/") || file.ends_with("/fsdp_utils.py") || file.contains("fully_sharded");
+        if fully || frame.function.contains("fsdp_model") {
+            context.fsdp.note(true, frame.at);
+        }
+        if file.ends_with("/zero/stage3.py") || file.contains("/zero/partition") {
+            context.zero_stage.note(3, frame.at);
+        }
+    }
+}
+
 fn clues_of(frame: &Frame) -> Vec<Clue> {
     let code = frame.code.as_deref().unwrap_or("");
     let function = frame.function.as_str();
     let file = frame.file.as_str();
     let any = |words: &[&str]| words.iter().any(|word| code.contains(word) || function.contains(word));
     let mut found = Vec::new();
-    if any(&["nested_concat", "pad_and_concatenate", "append(loss", "losses +=", "all_preds", "all_outputs"])
+    // What each rank sends the others once, after the loop, was kept elsewhere until then.
+    let gathers = function.contains("gather") || code.contains("all_gather(") || code.contains("gather_object(");
+    let keeps = any(&["nested_concat", "pad_and_concatenate", "append(loss", "losses +=", "all_preds", "all_outputs"])
         || code.contains("torch.cat(")
-            && ["outputs", "preds", "results", "all_", "logits_list"].iter().any(|word| code.contains(word))
-    {
+            && ["outputs", "preds", "results", "all_", "logits_list"].iter().any(|word| code.contains(word));
+    if keeps && !gathers {
         found.push(Clue::Accumulates);
     }
     if any(&[
@@ -583,6 +722,9 @@ fn clues_of(frame: &Frame) -> Vec<Clue> {
     }
     if any(&["cuda_graph", "CUDAGraph", "capture_graph", "cudagraph"]) {
         found.push(Clue::CudaGraphs);
+    }
+    if function.contains("tiled_decode") || code.contains("tiled_decode(") || code.contains("decode_tiled(") {
+        found.push(Clue::TilesDecoding);
     }
     found
 }

@@ -253,6 +253,7 @@ const NO_MEMORY: &[&str] = &[
     "rate",
     "param",
     "limit",
+    "request",
     "throughput",
     "bandwidth",
     "checkpoint",
@@ -366,6 +367,9 @@ fn figures(text: &str) -> Vec<Figure<'_>> {
         at = end.max(at);
         let word: String =
             after.trim_start().chars().take_while(char::is_ascii_alphabetic).collect::<String>().to_ascii_lowercase();
+        // `request: 4245MB Available: 3788MB`: a word with a colon belongs to the figure behind it.
+        let heads = after.trim_start().get(word.len()..).is_some_and(|rest| rest.starts_with([':', '=']));
+        let word = if heads { String::new() } else { word };
         let free = [label.as_str(), word.as_str()].iter().any(|said| {
             ["free", "avail", "available", "left", "remaining"].iter().any(|f| said.split([' ', '_']).any(|w| w == *f))
         });
@@ -470,6 +474,11 @@ mod tests {
             [("downloading model".into(), Unit::Bytes, false, 3.2 * gib)][1..]
         );
         assert_eq!(one("step 7/40 [00:01<00:02] 12% done"), []);
+        // A word with a colon belongs to the figure behind it, and a request is nothing in use.
+        assert_eq!(
+            one("Tactic Device request: 4096MB Available: 2048MB. Not enough"),
+            [("available".into(), Unit::Bytes, true, 2.0 * gib)]
+        );
     }
 
     #[test]
