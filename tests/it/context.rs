@@ -402,6 +402,16 @@ fn the_phase_is_told_by_what_the_frames_call() {
 }
 
 #[test]
+fn pictures_that_jax_renders_as_a_whole_are_no_training() {
+    let log = "Traceback (most recent call last):\n  File \"/srv/a/train.py\", line 80, in main\n    picture = m.render_image(\n\
+               \x20 File \"/srv/a/m.py\", line 61, in render_image\n    part = render(rays)\n\
+               \x20 File \"/opt/v/lib/python3.9/site-packages/jax/_src/api.py\", line 895, in call\n    out = run(x)\n\
+               RuntimeError: RESOURCE_EXHAUSTED: Out of memory while trying to allocate 51080526 bytes.\n";
+    assert_eq!(of_text(log).phase.value(), Some(Phase::Inference));
+    assert_ne!(of_text(&log.replace("/jax/", "/torch/")).phase.value(), Some(Phase::Inference));
+}
+
+#[test]
 fn a_pass_that_runs_what_it_makes_builds_no_model() {
     let text = "Traceback (most recent call last):\n  File \"/srv/a/run.py\", line 7, in main\n    p = nn.Softmax(dim=1)(s)\n\
                 torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.50 GiB.\n";
@@ -511,6 +521,10 @@ fn what_is_in_force_is_known() {
     let saved =
         of("  File \"/opt/v/lib/python3.9/site-packages/accelerate/utils/fsdp_utils.py\", line 9, in f\n    a = b()");
     assert_eq!(saved.fsdp.value(), Some(true));
+    let warned = "/opt/v/site-packages/torch/distributed/fsdp/_state_dict_utils.py:312: UserWarning: Failed to clone() \
+                  tensor with name _fsdp_wrapped_module.up.weight: CUDA out of memory. Tried to allocate 1.50 GiB.\n";
+    assert_eq!(of_text(warned).fsdp.value(), Some(true));
+    assert_eq!(of("INFO     |     ddp_backend: zero2").zero_stage.value(), Some(2));
     for (name, precision) in [
         ("quantize: Some(Eetq)", Precision::Int8),
         ("quantize: Some(BitsandbytesNf4)", Precision::Int4),
@@ -562,6 +576,8 @@ fn frames_whose_paste_lost_the_indentation_have_code() {
     let context = of_text(log);
     assert_eq!((context.frames.len(), context.failing_code()), (3, "pred = windows(image, net)"));
     assert_eq!(context.phase.value(), Some(Phase::Validation));
+    // A script that only tests works so all the time.
+    assert_eq!(of_text(&log.replace("mine.py", "mytest.py")).phase.value(), Some(Phase::Inference));
 }
 
 #[test]

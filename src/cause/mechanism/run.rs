@@ -61,6 +61,7 @@ pub const PHASE: Mechanism = Mechanism {
         "communicator",
         "optimizer-setup",
         "engine-load",
+        "validation-again",
     ],
     read: |incident| {
         let (phase, at) = match incident.context.phase {
@@ -83,6 +84,9 @@ pub const PHASE: Mechanism = Mechanism {
             Phase::Backward => ("backward", "the backward pass", "反向传播"),
             Phase::OptimizerStep => ("optimizer-step", "the optimizer step", "优化器更新"),
             Phase::Train => ("train", "training", "训练"),
+            Phase::Validation if incident.context.has(Clue::ValidatedBefore) => {
+                ("validation-again", "validation", "验证阶段")
+            }
             Phase::Validation => ("validation", "validation", "验证阶段"),
             Phase::Checkpoint => ("save", "saving a checkpoint", "保存检查点"),
             Phase::Inference => ("inference", "inference", "推理"),
@@ -97,6 +101,10 @@ pub const PHASE: Mechanism = Mechanism {
             Phase::OptimizerStep if incident.context.has(Clue::OptimizerState) => text!(
                 en: "it failed while the optimizer made its states, which stay from its first step on",
                 zh: "失败发生在优化器创建状态时，这些状态从首次更新起一直保留"
+            ),
+            Phase::Validation if incident.context.has(Clue::ValidatedBefore) => text!(
+                en: "it failed in {en}, which had gone well before: its result is printed",
+                zh: "失败发生在{zh}，而该阶段此前曾通过：其结果已打印"
             ),
             Phase::Validation
             | Phase::Loss

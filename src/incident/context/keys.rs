@@ -605,6 +605,20 @@ pub(super) const ROWS: &[Row] = &[
         when: Always,
         value: Other(|s, found| deepspeed_file(s.pair.value, found), "ds_zero3.json"),
     },
+    // ParlAI and fairseq: `zero2`, `fully_sharded`.
+    Row {
+        names: &["ddp_backend"],
+        when: Always,
+        value: Other(
+            |s, found| {
+                deepspeed_file(s.pair.value, found);
+                if s.pair.value.contains("fully_sharded") {
+                    found.push(Setting::Fsdp(true));
+                }
+            },
+            "fully_sharded",
+        ),
+    },
     Row {
         names: &["strategy"],
         when: Always,

@@ -91,8 +91,13 @@ pub(super) fn model_of_command(text: &str) -> Vec<Setting> {
     found
 }
 
-/// What a message about memory that ran out says of the sample it failed on: `… on sequence abc of length 917`.
+/// What a message about memory that ran out says of the sample it failed on, `… on sequence abc of length 917`, or of
+/// the module that it failed in.
 pub(super) fn of_message(text: &str) -> Option<Setting> {
+    // What PyTorch warns of in the state of a module that is spread over ranks.
+    if text.contains("/distributed/fsdp/") || text.contains("_fsdp_wrapped_module") {
+        return Some(Setting::Fsdp(true));
+    }
     let (before, after) = text.split_once(" of length ")?;
     let digits = after.bytes().take_while(u8::is_ascii_digit).count();
     before.contains("sequence").then(|| whole(&after[..digits]))?.map(Setting::Sequence)

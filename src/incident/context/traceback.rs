@@ -262,7 +262,12 @@ fn nameless(line: u64) -> Frame {
 /// called it (validation, generation, the backward pass that recomputes).
 pub(super) fn phase(frames: &[Frame]) -> Option<(Phase, Span)> {
     let mut weak: Option<(Phase, Span)> = None;
+    // JAX's programs of radiance fields render whole pictures to look at; PyTorch's call a pass of training so as well.
+    let in_jax = frames.iter().any(|frame| frame.file.replace('\\', "/").contains("/jax/"));
     for frame in frames.iter().rev() {
+        if in_jax && frame.function.starts_with("render_image") {
+            return Some((Phase::Inference, frame.at));
+        }
         let Some(phase) = phase_of(frame) else { continue };
         match phase {
             Phase::Forward | Phase::Loss => {
@@ -273,11 +278,24 @@ pub(super) fn phase(frames: &[Frame]) -> Option<(Phase, Span)> {
             Phase::Train => {
                 return weak.or(Some((Phase::Train, frame.at)));
             }
+            // A script that only tests works so all the time: it is no phase of its own.
+            Phase::Validation if only_tests(frames) => return Some((Phase::Inference, frame.at)),
             // Where state is loaded or saved inside a forward pass, it is the pass that matters less.
             strong => return Some((strong, frame.at)),
         }
     }
     weak
+}
+
+/// True for a traceback of a user's script that is named for tests, and in which nothing is trained or gathered.
+fn only_tests(frames: &[Frame]) -> bool {
+    let named = frames.iter().find(|frame| frame.function == "<module>" || frame.function == "main");
+    let script = named.filter(|frame| frame.is_user_code()).map_or("", |frame| file_name(&frame.file));
+    let stem = script.trim_end_matches(".py").to_ascii_lowercase();
+    let tests =
+        ["test", "infer", "inference", "predict"].iter().any(|word| stem.starts_with(word) || stem.ends_with(word));
+    let trains = frames.iter().any(|frame| frame.function.to_ascii_lowercase().contains("train"));
+    tests && !trains && !frames.iter().any(|frame| frame.function.contains("gather"))
 }
 
 /// True for a line that calls the model: a function named for the loss runs the forward pass there.
