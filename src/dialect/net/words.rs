@@ -1261,9 +1261,10 @@ fn fails(lower: &str) -> bool {
 /// A limit by its setting's name, and that it was met: `reached -DMEMLIM bound`, `memlimit exceeded`.
 fn bound(lower: &str) -> Option<(usize, usize)> {
     let at = lower.find("memlim")?;
-    let clause = ["reached", "exceed", "hit ", "over "].iter().any(|word| lower.contains(word));
+    let said = ["reached", "exceed", "hit ", "over "].iter().any(|word| lower.contains(word));
     let set = lower.get(at..).is_some_and(|rest| rest.contains(['=', '(', '"']));
-    (clause && !set).then_some((at, at + "memlim".len()))
+    let start = lower.get(..at)?.rfind(' ').map_or(0, |blank| blank + 1);
+    (said && !set).then_some((start, at + "memlim".len()))
 }
 
 /// An assertion that failed and holds a size against the memory that there is: ``Assertion `n < getAvailableMemory()'
