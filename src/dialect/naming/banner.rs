@@ -249,6 +249,12 @@ fn version(text: &str) -> Option<Program> {
         return named(name);
     }
     let number = words.iter().position(|word| is_version(word))?;
+    // `Z3 version 4.12`, `c z3 version 4.8` of a solver's comments: a letter and a digit, and nothing else can be meant.
+    if let Some([name, "version"]) = number.checked_sub(2).and_then(|at| words.get(at..number))
+        && let Some(program) = super::word::tiny(name)
+    {
+        return Some(program);
+    }
     let spoken = words[..number].iter().any(|word| {
         let word = word.trim_matches(|c: char| !c.is_ascii_alphabetic()).to_ascii_lowercase();
         matches!(word.as_str(), "version" | "release" | "ver" | "welcome" | "starting" | "is")

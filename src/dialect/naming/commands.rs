@@ -59,7 +59,6 @@ const WRAPPERS: &[&str] = &[
     "ssh",
     "watch",
     "exec",
-    "set",
     "numactl",
     "taskset",
     "gdb",
@@ -123,6 +122,7 @@ const WRAPPERS: &[&str] = &[
 /// Commands that look at things and put them in order: what stands behind one is no program that was run.
 const LOOKS: &[&str] = &[
     "cd",
+    "set",
     "export",
     "ls",
     "cat",
@@ -270,8 +270,48 @@ fn echoed(document: &Document, position: usize) -> Option<Program> {
             words.next().and_then(|word| word.rsplit('/').next()) == Some(name)
         })
     };
-    let run = document.lines.get(from..position)?.iter().rev().any(runs);
+    let run = gnu(document, position, name) || document.lines.get(from..position)?.iter().rev().any(runs);
     run.then(|| named(name).or_else(|| Program::named(name))).flatten()
+}
+
+/// True for what GNU's tools print when memory runs out: their name, and nothing but this sentence behind it, in any
+/// language. A tool's name may be any word.
+fn gnu(document: &Document, position: usize, name: &str) -> bool {
+    const SENTENCES: &[&str] = &[
+        "memory exhausted",
+        "virtual memory exhausted",
+        "mémoire épuisée",
+        "Speicher erschöpft",
+        "Speicher ist erschöpft",
+        "der Speicher ist erschöpft",
+        "memoria agotada",
+        "memoria esaurita",
+        "memória esgotada",
+        "memória exaurida",
+        "память исчерпана",
+        "pamięć wyczerpana",
+        "paměť vyčerpána",
+        "minnet slut",
+        "minnet är slut",
+        "hukommelsen opbrugt",
+        "geheugen is op",
+        "onvoldoende geheugen",
+        "muisti lopussa",
+        "内存已耗尽",
+        "内存耗尽",
+        "内存用尽",
+        "記憶體耗盡",
+        "メモリを使い果たしました",
+        "메모리가 바닥남",
+    ];
+    let text = field_text(document, position);
+    let said = text.strip_prefix(name).and_then(|rest| rest.strip_prefix(": "));
+    let lower = name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-');
+    lower && said.is_some_and(|said| SENTENCES.contains(&said.trim_end_matches(['.', ' '])))
+}
+
+fn field_text(document: &Document, at: usize) -> &str {
+    document.lines.get(at).map(|line| head(&line.text).trim()).unwrap_or_default()
 }
 
 /// The interpreter that runs a command's script, of those languages whose runtime says of itself that memory ran out,
@@ -543,7 +583,9 @@ fn script(path: &str, name: &str) -> Option<(Way, Program)> {
         let way = if sample { Way::Script } else { Way::Command };
         let common =
             || commonplace(name).filter(|_| path.len() > name.len()).map(|program| (Way::Commonplace, program));
-        return executable(name).filter(|_| !file).map(|program| (way, program)).or_else(common);
+        // A letter and a digit are a name where somebody typed them: `z3`.
+        let tiny = || super::word::tiny(path).map(|program| (Way::Command, program));
+        return executable(name).filter(|_| !file).map(|program| (way, program)).or_else(tiny).or_else(common);
     };
     // `run_grid.py`, `grid_train.py`: the word that is no verb.
     let stem = name.strip_suffix(ending)?;

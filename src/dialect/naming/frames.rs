@@ -341,7 +341,9 @@ pub(super) fn checkout(path: &str) -> Option<(Way, Program)> {
         folders.next();
     }
     let holds = |folder: &&str| is_common(folder) || HOLDERS.contains(&folder.to_ascii_lowercase().as_str());
-    let project = folders.find(|folder| !holds(folder) && folder.len() >= 3)?;
+    // `C:\\a\\_work\\1\\s\\grid`: what a build server's folders are called names nothing.
+    let names = |folder: &&str| !folder.starts_with('_') || named(folder).is_some();
+    let project = folders.find(|folder| !holds(folder) && folder.len() >= 3 && names(folder))?;
     let project = project.strip_suffix("-master").or_else(|| project.strip_suffix("-main")).unwrap_or(project);
     named(unversioned(project)).map(|program| (Way::Folder, program))
 }
@@ -382,7 +384,7 @@ fn package(text: &str) -> Option<Program> {
             "AMDGPU" => Some(Program::AmdGpu),
             _ if folder.starts_with(".julia") => Some(Program::Julia),
             "torch" | "torch_npu" | "torchvision" => Some(Program::Pytorch),
-            _ => named(name),
+            _ => named(name).or_else(|| super::word::tiny(name)),
         }
     })
 }

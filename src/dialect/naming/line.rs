@@ -414,7 +414,7 @@ const LEVELS: &[&str] = &[
     "stdout",
 ];
 
-fn is_level(word: &str) -> bool {
+pub(super) fn is_level(word: &str) -> bool {
     let word = word.trim_matches(|c: char| !c.is_ascii_alphanumeric()).to_ascii_lowercase();
     LEVELS.contains(&word.as_str())
 }
@@ -1119,7 +1119,7 @@ fn folders(line: &str, own: bool, found: Found<'_>) {
         "keras",
         "huggingface",
     ];
-    const INSIDE: &[&str] = &["src", "source", "lib", "include", "bin", "build", "python", "cpp", "libs"];
+    const INSIDE: &[&str] = &["src", "source", "csrc", "lib", "include", "bin", "build", "python", "cpp", "libs"];
     let split = |c: char| {
         c.is_whitespace() || matches!(c, '(' | ')' | '\'' | '"' | '`' | ',' | '=' | '<' | '>' | '[' | ']' | ';')
     };

@@ -10,6 +10,7 @@ mod commands;
 mod frames;
 mod known;
 mod line;
+mod repeated;
 mod word;
 
 use super::syslog;
@@ -65,6 +66,8 @@ enum Way {
     Command,
     /// The same, and the message begins with its name.
     Echo,
+    /// The mark with which most lines around begin.
+    Repeated,
     /// The project of a script that it runs.
     Script,
     Executable,
@@ -95,6 +98,7 @@ impl Way {
         match self {
             Way::Class | Way::Marker | Way::Echo => 90,
             Way::Frame | Way::Prefix | Way::Command => 70,
+            Way::Repeated => 60,
             Way::Sign => 140,
             Way::Logger => 60,
             Way::Namespace | Way::Bracket | Way::Executable | Way::Banner | Way::Known => 50,
@@ -126,6 +130,7 @@ impl Way {
         matches!(
             self,
             Way::Prefix
+                | Way::Repeated
                 | Way::TwoWords
                 | Way::Function
                 | Way::Bracket
@@ -341,6 +346,13 @@ fn tally(document: &Document, position: usize, unlisted_only: bool) -> Tally {
     frames::all(document, position, &mut add);
     commands::all(document, position, &mut add);
     banner::all(document, position, &mut add);
+    repeated::all(document, position, &mut add);
+    #[cfg(debug_assertions)]
+    if std::env::var_os("OOMDOC_NAMES").is_some() {
+        for name in &tally.names {
+            eprintln!("  {position} {} {} {:?}", name.program.id(), name.score, name.ways);
+        }
+    }
     tally
 }
 

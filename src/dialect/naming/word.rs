@@ -316,6 +316,13 @@ pub(super) fn named(word: &str) -> Option<Program> {
     known(&lower).or_else(|| known(&lower.replace('_', "-"))).or_else(|| Program::named(&lower))
 }
 
+/// A name of a letter and a digit, `z3`, where what stands there can be a name only.
+pub(super) fn tiny(word: &str) -> Option<Program> {
+    let (letter, digit) = word.split_at_checked(1)?;
+    let plain = letter.bytes().all(|byte| byte.is_ascii_alphabetic()) && digit.len() == 1;
+    Program::named(word).filter(|_| plain && digit.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
 /// The words of a name in camel case.
 pub(super) fn camel_words(name: &str) -> impl Iterator<Item = &str> {
     let starts = |at: &usize| *at == 0 || name.as_bytes().get(*at).is_some_and(u8::is_ascii_uppercase);

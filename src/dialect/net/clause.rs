@@ -92,6 +92,7 @@ const MADE: &[&str] = &[
     "list",
     "struct",
     "structure",
+    "structures",
     "scratch",
     "storage",
     "mesh",
@@ -123,6 +124,9 @@ const MADE: &[&str] = &[
     "map",
     "tree",
 ];
+/// What is made in memory for a thing that is none.
+const STRUCTURES: &[&str] =
+    &["structure", "structures", "struct", "structs", "buffer", "buffers", "array", "arrays", "stack", "memory", "hash"];
 /// What is allocated, and is no memory.
 const OTHERS: &[&str] = &[
     "port",
@@ -318,7 +322,9 @@ fn refused(lower: &str, clause: &[Word<'_>]) -> Option<(usize, usize)> {
             continue;
         }
         let other = clause.get(i.saturating_sub(2)..(i + 4).min(clause.len())).unwrap_or_default();
-        if !memory && other.iter().any(|word| word.is(OTHERS)) {
+        // `connection structures`, `the socket's buffer`: what is made for it.
+        let apart = |at: usize| other.get(at + 1).is_none_or(|next| !next.is(STRUCTURES));
+        if !memory && other.iter().enumerate().any(|(at, word)| word.is(OTHERS) && apart(at)) {
             continue;
         }
         // `allocation of psi failed with stat = 5014`: a program's own name for what it needed.

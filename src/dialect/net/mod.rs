@@ -440,6 +440,12 @@ fn reports(line: &str, before: &str, behind: &str, said: &str) -> bool {
         "action",
         "callback",
         "hook",
+        "notifier",
+        "notifiers",
+        "notification",
+        "notifications",
+        "listener",
+        "listeners",
         "score",
         "events",
         "kills",
@@ -788,8 +794,16 @@ fn standing(
         let mut places = lower.match_indices(key).filter_map(|(at, _)| lower.get(at + key.len()..));
         places.any(|value| value.trim_start_matches(['"', '\'']).starts_with(|c: char| c.is_alphabetic()))
     };
+    // `query cancelled, reason=Memory limit exceeded`: the words are what the key of an outcome holds.
+    let keyed = || {
+        let lead = lower.get(..spoken.at).unwrap_or_default();
+        let lead = lead.trim_end_matches(['"', '\'', ' ']);
+        let value = ["err_msg=", "error_msg=", "errmsg=", "status=", "reason=", "cause=", "reason:", "cause:", "status:"];
+        value.iter().any(|key| lead.ends_with(key))
+    };
     let quotes = ["error message:", "error: ", "exception: ", "errorcode"].iter().any(|word| lower.contains(word))
-        || ["error=", "exception=", "err="].into_iter().any(quoted);
+        || ["error=", "exception=", "err="].into_iter().any(quoted)
+        || keyed();
     // A tracer prints what every call of another program gave: `mmap(…) = -1 ENOMEM (Cannot allocate memory)`.
     let traced = lower.contains("= -1 enomem");
     let level = level(line).or(traced.then_some(Level::Chatter));
@@ -824,13 +838,19 @@ fn standing(
                 let inside = text[..at].ends_with(|c: char| c.is_ascii_alphanumeric());
                 let request = *word == "attempting to" && asks(&text[at + word.len()..]);
                 // `too low to initialize the spilling operator`, `the memory required to spill`: what it lacks.
+                // `skipping the cleanup`: what comes with the end.
+                let after = &text[at + word.len()..];
+                let ending = word.starts_with("skip")
+                    && ["destruct", "cleanup", "clean-up", "clean up", "teardown", "tear down", "shutdown", "finaliz"]
+                        .iter()
+                        .any(|end| after.contains(end));
                 let clause = text[..at].rsplit([';', ',']).next().unwrap_or_default();
                 let clause = clause.rsplit(". ").next().unwrap_or_default();
                 let lacks = ["too low to ", "too small to ", "not enough memory to ", "required "]
                     .iter()
                     .any(|words| clause.contains(words))
                     && clause.contains("to ");
-                !inside && !request && !lacks
+                !inside && !request && !lacks && !ending
             })
         })
     };
@@ -881,6 +901,8 @@ fn standing(
                     )),
             ),
         },
+        // An agent tells of its job's end as of any other: `OOM detected for the terminated container`.
+        Some(Level::Chatter) if has(lower, &["oom detected for "]) && after != After::WentOn => harmless(true),
         Some(Level::Chatter) => match after {
             After::Died if spoken.named || fails(lower) => harmless(true),
             After::Unknown if last && has(lower, &["error", "fail", "out of memory", "exception", "abort"]) => {

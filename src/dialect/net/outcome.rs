@@ -80,8 +80,16 @@ const GOES_ON: &[&str] = &[
 
 /// True where one of [`GOES_ON`] is said, and its clause doesn't deny it: `did not successfully train any models`.
 fn goes_on(lower: &str) -> bool {
-    GOES_ON.iter().filter_map(|word| lower.find(word)).any(|at| {
+    // `profile saved to: …`, `core written to …`: what is kept of a failure.
+    const KEPT: &[&str] =
+        &["log", "logs", "report", "profile", "dump", "core", "trace", "crash", "backtrace", "stack", "minidump", "diagnostics"];
+    GOES_ON.iter().filter_map(|word| lower.find(word).map(|at| (*word, at))).any(|(word, at)| {
         let lead = &lower[..at];
+        let writes = matches!(word, "saved" | "saving" | "written to" | "wrote ");
+        let mut nouns = lower.split(|c: char| !c.is_alphanumeric()).take(12);
+        if writes && nouns.any(|noun| KEPT.contains(&noun)) {
+            return false;
+        }
         let clause = lead.rsplit([',', ';', '.', ':', ']']).next().unwrap_or_default();
         let denies =
             |word: &str| matches!(word, "not" | "no" | "never" | "without" | "nothing" | "0") || word.ends_with("n't");
@@ -136,6 +144,13 @@ fn progresses(lower: &str) -> bool {
     })
 }
 
+/// True for a row of measurements: numbers alone, two and more, one of them no whole one.
+fn is_row(lower: &str) -> bool {
+    let number = |word: &str| word.parse::<f64>().is_ok_and(f64::is_finite);
+    let words = || lower.split_whitespace();
+    words().count() >= 2 && words().all(number) && words().any(|word| word.contains('.'))
+}
+
 /// True for a shell's prompt with a command behind it: `$ solver`, `ann@host:~$ solver`, `[ann@host work]# solver`.
 fn is_prompt(line: &str) -> bool {
     let typed = line.strip_prefix("$ ").or_else(|| {
@@ -155,6 +170,7 @@ pub fn after(document: &Document, position: usize) -> After {
     let own = document.lines.get(position).map(|line| words(&line.text)).unwrap_or_default();
     let mut went_on = 0usize;
     let (mut ended, mut last_goes_on, mut raised) = (false, false, false);
+    let (mut headed, mut rows) = (false, 0);
     for (i, line) in lines.iter().filter(|line| !line.text.trim().is_empty()).enumerate() {
         let head: String = line.text.chars().take(400).collect();
         // What a shell is told next is another program's matter.
@@ -173,6 +189,17 @@ pub fn after(document: &Document, position: usize) -> After {
             return After::Died;
         }
         last_goes_on = !fails && goes_on(&lower);
+        // A row below the head of a table of results: `# Size  Latency`, `1  0.23`.
+        let row = headed && is_row(&lower);
+        headed = lower.starts_with("# ") || headed && is_row(&lower);
+        if row {
+            rows += 1;
+        }
+        if row && rows == 1 {
+            went_on += 1;
+            ended = true;
+            continue;
+        }
         if !fails && (progresses(&lower) || last_goes_on) {
             went_on += 1;
         } else if !fails && ENDS.iter().any(|word| lower.contains(word)) {

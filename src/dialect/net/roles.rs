@@ -479,7 +479,10 @@ fn places(line: &str, next: &str, at: Span, cut: bool, base: Base) -> Vec<Place>
         // `2.349 MB` is two thousand of them as often as two and a third.
         let point = number.split_once('.').filter(|(whole, _)| whole.len() <= 3 && numeral.decimals == 3);
         let mega = unit.is_some_and(|(word, _)| word.starts_with(['m', 'M', 'k', 'K']));
+        // `6.87195e+10 bytes`: rounded to the digits that are printed.
+        let rounded = !number.starts_with("0x") && number.contains(['e', 'E']);
         let doubtful = point.is_some() && mega
+            || rounded
             || headed && unit.is_none()
             || numeral.ambiguous
                 && unit.is_some_and(|(word, _)| units::unit(word, base).is_some_and(|unit| unit > 1024));

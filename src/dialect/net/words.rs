@@ -489,6 +489,56 @@ pub const TRIGGERS: &[&str] = &[
     "е хватает памяти",
     "е хватило памяти",
     "е удалось выделить",
+    "ein Speicher vorhanden",
+    "enug Speicher",
+    "roppo poca memoria",
+    "uori memoria",
+    "lut på minne",
+    "nte tillräckligt med minne",
+    "kke nok hukommelse",
+    "kke nok minne",
+    "kke allokere",
+    "nte allokera",
+    "een geheugen",
+    "geheugen toewijzen",
+    "geheugen reserveren",
+    "Za mało pamięci",
+    "a mało pamięci",
+    "ało pamięci",
+    "edostatek paměti",
+    "álo paměti",
+    "lokovat paměť",
+    "incs elég memória",
+    "oglalható memória",
+    "etersiz bellek",
+    "ellek yetersiz",
+    "ellek ayr",
+    "emorie insuficient",
+    "uisti loppu",
+    "едостатньо пам",
+    "рак пам",
+    "евозможно выделить",
+    "メモリーが不足",
+    "メモリー不足",
+    "メモリが足り",
+    "無法配置記憶體",
+    "记忆体不足",
+    "內存不足",
+    "allocation de mémoire",
+    // The kernel's number for it, behind what failed.
+    "(?i)failed: -12",
+    "(?i)failed (-12",
+    "(?i)error -12",
+    "(?i)error: -12",
+    "(?i)error (-12",
+    "(?i)returned -12",
+    "(?i)failed with -12",
+    "(?i)ret=-12",
+    "(?i)ret = -12",
+    "(?i)rc=-12",
+    "(?i)ate: -12",
+    "(?i)OOM detected",
+    "(?i)memlim",
 ];
 
 /// Names of errors: whoever prints one reports it. As printed, and what they tell of the resource.
@@ -686,6 +736,43 @@ const SENTENCES: &[(&str, Option<Resource>)] = {
         ("przydzielić pamięci", Some(Host)),
         ("mémoire insuffisante", None),
         ("mémoire saturée", None),
+        ("kein speicher vorhanden", None),
+        ("nicht genug speicher", None),
+        ("nicht genügend speicher", None),
+        ("nicht genügend hauptspeicher", Some(Host)),
+        ("troppo poca memoria", None),
+        ("fuori memoria", None),
+        ("slut på minne", None),
+        ("inte tillräckligt med minne", None),
+        ("ikke nok hukommelse", None),
+        ("ikke nok minne", None),
+        ("inte allokera minne", Some(Host)),
+        ("ikke allokere hukommelse", Some(Host)),
+        ("ikke allokere minne", Some(Host)),
+        ("geen geheugen", None),
+        ("geheugen toewijzen", Some(Host)),
+        ("geheugen reserveren", Some(Host)),
+        ("za mało pamięci", None),
+        ("zbyt mało pamięci", None),
+        ("nedostatek paměti", None),
+        ("málo paměti", None),
+        ("alokovat paměť", Some(Host)),
+        ("nincs elég memória", None),
+        ("nem foglalható memória", Some(Host)),
+        ("yetersiz bellek", None),
+        ("bellek yetersiz", None),
+        ("bellek ayrılam", Some(Host)),
+        ("memorie insuficient", None),
+        ("muisti loppui", None),
+        ("недостатньо пам", None),
+        ("брак пам", None),
+        ("невозможно выделить память", Some(Host)),
+        ("メモリーが不足", None),
+        ("メモリー不足", None),
+        ("メモリが足り", None),
+        ("無法配置記憶體", Some(Host)),
+        ("內存不足", None),
+        ("oom detected", None),
         ("manque de mémoire", None),
         ("plus de mémoire", None),
     ]
@@ -948,6 +1035,12 @@ pub fn spoken(line: &str, lower: &str) -> Option<Spoken> {
     if let Some((at, end)) = status(lower).or_else(|| asserted(lower)) {
         return Some(Spoken { at, end, named: true, resource: None });
     }
+    if let Some((at, end)) = errno(lower) {
+        return Some(Spoken { at, end, named: true, resource: None });
+    }
+    if let Some((at, end)) = bound(lower) {
+        return Some(Spoken { at, end, named: false, resource: None });
+    }
     if let Some((at, end)) = low(lower) {
         return Some(Spoken { at, end, named: false, resource: None });
     }
@@ -1137,6 +1230,41 @@ fn status(lower: &str) -> Option<(usize, usize)> {
             .any(|key| lead.trim_end().ends_with(key));
         (keyed && (ends.is_empty() || ends.starts_with([',', ';', '}', ']']))).then_some((at, end))
     })
+}
+
+/// The kernel's number for memory behind what failed: `foo: validate: -12`, `probe failed with error -12`. In its log a
+/// function's name and the number are enough.
+fn errno(lower: &str) -> Option<(usize, usize)> {
+    let (at, number) = lower.match_indices("-12").find(|(at, _)| {
+        let lead = lower.get(..*at).unwrap_or_default();
+        let behind = lower.get(at + "-12".len()..).unwrap_or_default();
+        let ends = !behind.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | ':' | '/' | '%'))
+            || behind.starts_with('.') && behind[1..].trim().is_empty();
+        let word = lead.trim_end_matches([' ', ':', '=', '(']);
+        let told = ["failed", "failed with", "error", "errno", "err", "returned", "ret", "rc", "failure"]
+            .iter()
+            .any(|told| word.strip_suffix(told).is_some_and(|rest| !rest.ends_with(|c: char| c.is_alphanumeric())));
+        // `[12.345678] drm 0000:01:00.0: validate: -12`
+        let ringed = lower.trim_start().starts_with('[') && lower.contains("] ")
+            || lower.contains(" kernel: ");
+        let last = behind.trim().is_empty() && lead.ends_with(": ");
+        ends && lead.ends_with([' ', '=', '(']) && (told && fails(lower) || ringed && last)
+    })?;
+    Some((at, at + number.len()))
+}
+
+/// True for a line that says that something failed.
+fn fails(lower: &str) -> bool {
+    FAILURES.iter().any(|word| lower.contains(word))
+}
+
+/// A limit by its setting's name, and that it was met: `reached -DMEMLIM bound`, `memlimit exceeded`.
+fn bound(lower: &str) -> Option<(usize, usize)> {
+    let at = lower.find("memlim")?;
+    let said = ["reached", "exceed", "hit ", "over "].iter().any(|word| lower.contains(word));
+    let set = lower.get(at..).is_some_and(|rest| rest.contains(['=', '(', '"']));
+    let start = lower.get(..at)?.rfind(' ').map_or(0, |blank| blank + 1);
+    (said && !set).then_some((start, at + "memlim".len()))
 }
 
 /// An assertion that failed and holds a size against the memory that there is: ``Assertion `n < getAvailableMemory()'
