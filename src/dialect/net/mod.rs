@@ -798,7 +798,8 @@ fn standing(
     let keyed = || {
         let lead = lower.get(..spoken.at).unwrap_or_default();
         let lead = lead.trim_end_matches(['"', '\'', ' ']);
-        let value = ["err_msg=", "error_msg=", "errmsg=", "status=", "reason=", "cause=", "reason:", "cause:", "status:"];
+        let value =
+            ["err_msg=", "error_msg=", "errmsg=", "status=", "reason=", "cause=", "reason:", "cause:", "status:"];
         value.iter().any(|key| lead.ends_with(key))
     };
     let quotes = ["error message:", "error: ", "exception: ", "errorcode"].iter().any(|word| lower.contains(word))

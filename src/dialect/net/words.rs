@@ -1245,8 +1245,7 @@ fn errno(lower: &str) -> Option<(usize, usize)> {
             .iter()
             .any(|told| word.strip_suffix(told).is_some_and(|rest| !rest.ends_with(|c: char| c.is_alphanumeric())));
         // `[12.345678] drm 0000:01:00.0: validate: -12`
-        let ringed = lower.trim_start().starts_with('[') && lower.contains("] ")
-            || lower.contains(" kernel: ");
+        let ringed = lower.trim_start().starts_with('[') && lower.contains("] ") || lower.contains(" kernel: ");
         let last = behind.trim().is_empty() && lead.ends_with(": ");
         ends && lead.ends_with([' ', '=', '(']) && (told && fails(lower) || ringed && last)
     })?;
