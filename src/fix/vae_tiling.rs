@@ -40,6 +40,11 @@ pub const FIX: Fix = Fix {
 };
 
 fn advise(case: &Case) -> Advice {
+    let given =
+        case.context.command.get().is_some_and(|command| command.contains("--tiling") || command.contains("tiled"));
+    if given || case.context.frames.iter().any(|frame| frame.function.contains("tiled_")) {
+        return Advice::Withheld(text!(en: "it decodes in tiles already", zh: "已经在分块解码"));
+    }
     Draft::new(case, &FIX)
         .frees_unknown(text!(
             en: "the decoder's peak divided by the number of tiles; its size is not in the log",
