@@ -225,7 +225,8 @@ impl Event {
             (Sign::Tpu, Accelerator::Tpu),
         ];
         let spoken = signs.into_iter().find(|(sign, _)| self.has(*sign)).map(|(_, accelerator)| accelerator);
-        let spoken = spoken.or(self.program.accelerator());
+        let metal = ["ggml_metal", "ggml_backend_metal", "Metal buffer"].iter().any(|word| self.message.contains(word));
+        let spoken = spoken.or(metal.then_some(Accelerator::Mps)).or(self.program.accelerator());
         spoken.unwrap_or(if self.on_any_vendors_device() { Accelerator::Any } else { Accelerator::Cuda })
     }
 

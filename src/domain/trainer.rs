@@ -122,10 +122,11 @@ impl Trainer {
     }
 
     /// True where the loop of its own that evaluates switches gradients off: Ultralytics' `smart_inference_mode`,
-    /// MMEngine's `@torch.no_grad()`, `torch.no_grad()` in `prediction_step` of the HF Trainer and its kin.
+    /// MMEngine's `@torch.no_grad()`, `torch.no_grad()` in `prediction_step` of the HF Trainer and its kin, and in
+    /// fastai's `validate()`.
     pub const fn evaluates_without_gradients(self) -> bool {
-        use Trainer::{HfTrainer, LlamaFactory, MmEngine, Swift, Trl, Ultralytics};
-        matches!(self, HfTrainer | Trl | LlamaFactory | Swift | Ultralytics | MmEngine)
+        use Trainer::{Fastai, HfTrainer, LlamaFactory, MmEngine, Swift, Trl, Ultralytics};
+        matches!(self, HfTrainer | Trl | LlamaFactory | Swift | Ultralytics | MmEngine | Fastai)
     }
 
     /// True where the batch of evaluation is set apart from that of training.

@@ -14,7 +14,7 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: &[Work::Training],
-    needs: &[Need::Training, Need::NoEngine, Need::Loaded, Need::Pass],
+    needs: &[Need::Training, Need::NoEngine, Need::Loaded, Need::Pass, Need::Discrete],
     applies: |case| case.training_step() && case.pytorch(),
     costs: Costs { slows: (0.05, 0.5), numerics: Numerics::Same },
     knobs: &[

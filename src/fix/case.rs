@@ -207,7 +207,7 @@ impl<'a> Case<'a> {
         }) {
             return true;
         }
-        if matches!(self.phase(), Some(Phase::Inference | Phase::Decode | Phase::Warmup)) {
+        if matches!(self.phase(), Some(Phase::Inference | Phase::Decode | Phase::Warmup)) || self.only_asks() {
             return false;
         }
         match nature::job_kind(self.incident) {
@@ -230,6 +230,7 @@ impl<'a> Case<'a> {
         self.engine().is_some()
             || matches!(self.phase(), Some(Phase::Inference | Phase::Decode | Phase::Warmup))
             || self.diffusion()
+            || self.only_asks()
             || (self.clue(Clue::Predicts) || self.clue(Clue::Serves)) && !self.training()
     }
 
@@ -239,6 +240,9 @@ impl<'a> Case<'a> {
 
     /// True while weights go to the device: no activation exists yet, so no batch matters.
     pub fn loading(&self) -> bool {
+        if self.moves_data() {
+            return false;
+        }
         matches!(self.phase(), Some(Phase::Load | Phase::Resume))
             || (self.phase().is_none() && (self.clue(Clue::LoadsModel) || self.places_a_model()))
             || matches!(self.phase(), None | Some(Phase::Train | Phase::Forward)) && self.builds_a_model()
@@ -401,10 +405,22 @@ impl<'a> Case<'a> {
             Some(batch) => batch <= 1,
             None => match self.context.other_batch.get() {
                 Some((_, count)) => *count <= 1,
+                _ if self.draws_one() => true,
                 // Layers put the samples first: a tensor of several dimensions whose first is 1 is of one sample.
                 None => self.incident.event.facts.number(Number::FirstDimension).is_some_and(|first| first <= 1.0),
             },
         }
+    }
+
+    /// True where the command asks for one sample.
+    fn draws_one(&self) -> bool {
+        const ONE: [&str; 5] = ["--n_samples", "--n-samples", "--num_samples", "--batch-size", "--batch_size"];
+        let Some(command) = self.context.command.get() else { return false };
+        let words: Vec<&str> = command.split_whitespace().collect();
+        words.windows(2).any(|pair| ONE.contains(&pair[0]) && pair[1] == "1")
+            || words
+                .iter()
+                .any(|word| word.split_once('=').is_some_and(|(name, one)| ONE.contains(&name) && one == "1"))
     }
 
     /// The program that was killed, by the name that whoever reports the kill gives it.

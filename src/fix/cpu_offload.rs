@@ -15,7 +15,7 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: &[Work::Training],
-    needs: &[Need::Gpu, Need::Training, Need::Loaded],
+    needs: &[Need::Gpu, Need::Training, Need::Loaded, Need::Discrete],
     applies: |case| !case.evaluating() && case.pytorch() && !case.adapters(),
     costs: Costs { slows: (0.25, 0.9), numerics: Numerics::Same },
     knobs: &[

@@ -20,7 +20,7 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: &[Work::Training, Work::Inference],
-    needs: &[Need::Gpu],
+    needs: &[Need::Gpu, Need::Discrete],
     applies: |case| case.clue(Clue::DataParallel) || others_idle(case),
     costs: Costs { slows: (-0.3, 0.0), numerics: Numerics::Same },
     knobs: &[

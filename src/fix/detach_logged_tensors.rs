@@ -18,7 +18,7 @@ pub const FIX: Fix = Fix {
     },
     helps: &[Work::Training, Work::Inference],
     needs: &[Need::Gpu, Need::NoEngine, Need::Loaded, Need::OwnCode],
-    applies: suspected,
+    applies: |case| suspected(case) && !(case.evaluating() && case.decorated()) && !case.gathers_results(),
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
     knobs: &[
         line(Target::Pytorch, "losses.append(loss.item())")
@@ -47,7 +47,14 @@ pub const FIX: Fix = Fix {
         )
         .when("stored"),
         line(Target::Lightning, "self.validation_outputs.append(out.detach().cpu())")
-            .note("and clear() it in on_validation_epoch_end", "并在 on_validation_epoch_end 中 clear()"),
+            .note("and clear() it in on_validation_epoch_end", "并在 on_validation_epoch_end 中 clear()")
+            .unless("in-training"),
+        line(Target::Lightning, "self.losses.append(loss.item())")
+            .note(
+                "in training_step: no tensor with its graph; clear() the list in on_train_epoch_end",
+                "在 training_step 中：不保留带计算图的张量；在 on_train_epoch_end 中 clear()",
+            )
+            .when("in-training"),
         line(Target::TensorFlow, "losses.append(float(loss))").note("not the tensor", "不要存张量"),
         line(Target::Jax, "losses.append(float(loss))").note("not the array", "不要存数组"),
     ],
@@ -125,6 +132,7 @@ fn advise(case: &Case) -> Advice {
         None => draft,
     };
     let draft = draft
+        .when("in-training", case.training() && !case.evaluating())
         .when("summed", !told && stores.is_none() && case.training())
         .when("kept", !told && stores.is_none() && !case.training());
     draft

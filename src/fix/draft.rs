@@ -183,6 +183,7 @@ impl<'a> Draft<'a> {
             let text = line.fill(&self.values)?;
             let text = match called_in_python(self.case) {
                 true => argument(line.target, text),
+                false if self.case.clue(Clue::KoboldCpp) => of_kobold(self.case, line.target, text),
                 false if self.case.clue(Clue::Wrapped) => unspelled(line.target, text),
                 false => text,
             };
@@ -221,8 +222,8 @@ impl<'a> Draft<'a> {
 }
 
 /// Circumstances that lines of any fix may depend on: a data loader feeds the job, a model is trained, the program runs
-/// a session of TensorFlow 1, sound is worked on, the device has no bf16.
-pub const UNIVERSAL: [&str; 5] = ["loader", "trains", "session", "sound", "before-ampere"];
+/// a session of TensorFlow 1, sound is worked on, the device has no bf16, an installed command is run.
+pub const UNIVERSAL: [&str; 6] = ["loader", "trains", "session", "sound", "before-ampere", "installed"];
 
 /// Those of them that are given.
 fn universal(case: &Case) -> Vec<&'static str> {
@@ -232,6 +233,7 @@ fn universal(case: &Case) -> Vec<&'static str> {
         case.clue(Clue::TensorFlow1),
         case.of_sound(),
         case.clue(Clue::BeforeAmpere),
+        case.installed_command(),
     ];
     UNIVERSAL.iter().zip(given).filter(|(_, given)| *given).map(|(name, _)| *name).collect()
 }
@@ -255,6 +257,31 @@ fn unspelled(target: Target, line: Text) -> Text {
             zh: "{engine} 的选项，写法以启动它的程序为准"
         )),
     )
+}
+
+/// llama.cpp's options as KoboldCpp spells them.
+const OF_KOBOLD: [(&str, &str); 6] = [
+    ("-ub 256 -np 1", "--blasbatchsize 256"),
+    ("-sm layer -ts 1,1", "--tensor_split 1 1"),
+    ("-fa on -ctk q8_0 -ctv q8_0", "--flashattention --quantkv 1"),
+    ("-ngl ", "--gpulayers "),
+    ("-m ", "--model "),
+    ("-c ", "--contextsize "),
+];
+
+/// A line of llama.cpp's for KoboldCpp, whose embedding models have a context of their own.
+fn of_kobold(case: &Case, target: Target, line: Text) -> Text {
+    if target != Target::LlamaCpp {
+        return line;
+    }
+    let spelled = |line: &str| {
+        let found = OF_KOBOLD.iter().find_map(|(option, name)| Some((*name, line.strip_prefix(option)?)));
+        found.map_or(line.to_string(), |(name, rest)| {
+            let name = if name == "--contextsize " && case.embeds() { "--embeddingsmaxctx " } else { name };
+            format!("{name}{rest}")
+        })
+    };
+    Text::new(spelled(&line.en), spelled(&line.zh))
 }
 
 /// llama.cpp's options as arguments of its Python class.

@@ -19,7 +19,7 @@ pub const FIX: Fix = Fix {
     costs: Costs { slows: (0.01, 0.05), numerics: Numerics::Same },
     knobs: &[
         said(Target::Diffusers, "remove --use_ema, or add --offload_ema", "去掉 --use_ema，或加上 --offload_ema"),
-        line(Target::Pytorch, "ema_model = copy.deepcopy(model).cpu()")
+        line(Target::Pytorch, "ema = {name: value.detach().cpu() for name, value in model.state_dict().items()}")
             .note("and update every 10 steps", "每 10 步更新一次"),
     ],
     fixtures: &["fix/averaged-weights"],
@@ -27,19 +27,17 @@ pub const FIX: Fix = Fix {
 };
 
 fn advise(case: &Case) -> Advice {
-    let mentions = |word: &str| {
-        case.context.command.get().is_some_and(|command| command.to_ascii_lowercase().contains(word))
-            || case.context.frames.iter().any(|frame| frame.function.to_ascii_lowercase().contains(word))
+    let named = |text: &str| {
+        let text = text.to_ascii_lowercase();
+        text.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| word == "ema") || text.contains("moving_average")
     };
-    if !case.on_gpu()
-        || !case.learns()
-        || !(mentions("ema") || case.clue(Clue::CopiesModel))
-        || case
-            .context
-            .frames
-            .iter()
-            .any(|frame| frame.function.contains("embed") || frame.function.contains("semantic"))
-    {
+    let frames = || case.context.frames.iter();
+    let mentioned = case.context.command.get().is_some_and(|command| named(command))
+        || frames().any(|frame| named(&frame.function) || frame.code.as_deref().is_some_and(named));
+    // A copy that is nothing beside the device frees nothing.
+    let small =
+        case.of_parameters(4.0, 4.0).zip(case.capacity()).is_some_and(|((copy, _), all)| copy.high * 100 < all.low);
+    if !case.on_gpu() || !case.learns() || !mentioned || small {
         return Advice::Silent;
     }
     Draft::new(case, &FIX)

@@ -19,6 +19,8 @@ pub const FIX: Fix = Fix {
     applies: |case| {
         case.confidence(CauseId::SingleHugeAllocation) < 0.8
             && !one_holds_all(case)
+            && !holds_nearly_all(case)
+            && !in_parts(case)
             && !alone_in_its_group(case)
             && !case.alone_in_its_container()
     },
@@ -45,6 +47,29 @@ fn one_holds_all(case: &Case) -> bool {
     let of_one = |entry: &&Entry| matches!(entry.holder, Holder::Victim | Holder::Kernel | Holder::FileCache);
     let held: i128 = case.ledger.entries.iter().filter(of_one).map(|entry| entry.amount.low).sum();
     case.ledger.amount(Holder::Victim).is_some() && whole.high - held <= whole.high / BESIDE
+}
+
+/// Where one process was killed that held this much, and nothing else of its kind shows, it is the machine's load.
+const LARGE: i128 = 8 * GIB as i128;
+
+/// One victim that held nearly all that there was, by the machine's size or by a program that reads its weights.
+fn holds_nearly_all(case: &Case) -> bool {
+    let facts = &case.incident.event.facts;
+    let figure = |fact: Fact| facts.get(fact).map(|figure| figure.interval().middle());
+    let Some(held) = figure(Fact::AnonRss) else { return false };
+    let several = facts.number(Number::TableLikeNamedCount).is_some_and(|tasks| tasks >= 2.0)
+        || case.sign(Sign::DataLoaderWorker)
+        || case.context.world_size.value().is_some_and(|ranks| ranks > 1);
+    let all = case.context.host_total.get().map(|all| all.interval().middle());
+    match all {
+        Some(all) => !several && held * 5 >= all * 4,
+        None => !several && held >= LARGE && case.handles_weights(),
+    }
+}
+
+/// What partitioned states take together is as much with fewer ranks.
+fn in_parts(case: &Case) -> bool {
+    case.context.zero_stage.value() == Some(3) && case.context.cpu_offload.value() == Some(true)
 }
 
 /// The kernel's table of a group lists all its tasks.

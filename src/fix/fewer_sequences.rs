@@ -22,7 +22,10 @@ pub const FIX: Fix = Fix {
         line(Target::Vllm, "--max-num-seqs {sequences}").when("by-sequences"),
         line(Target::Vllm, "--max-num-seqs {sequences} --max-num-batched-tokens {tokens}").unless("by-sequences"),
         line(Target::Sglang, "--max-running-requests {running} --chunked-prefill-size {chunk}"),
-        line(Target::Tgi, "--max-batch-prefill-tokens {prefill}"),
+        line(Target::Tgi, "--max-batch-prefill-tokens {prefill} --max-input-length {prefill}").note(
+            "an input may not be longer than the prefill; since 2.1 --max-input-tokens",
+            "输入长度不得超过 prefill；2.1 起为 --max-input-tokens",
+        ),
         line(Target::LlamaCpp, "-ub 256 -np 1"),
         line(Target::Ollama, "OLLAMA_NUM_PARALLEL=1 ollama serve"),
         line(Target::Lmdeploy, "--max-batch-size 32"),
@@ -35,6 +38,10 @@ pub const FIX: Fix = Fix {
 fn advise(case: &Case) -> Advice {
     if case.sign(Sign::EngineStartup) || case.sign(Sign::WeightsBuffer) {
         // Checks before the first computation, and the weights, know nothing of a batch.
+        return Advice::Silent;
+    }
+    // Of an embedding the whole text is one physical batch.
+    if case.engine() == Some(Program::LlamaCpp) && case.embeds() {
         return Advice::Silent;
     }
     let facts = &case.incident.event.facts;

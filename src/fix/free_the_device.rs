@@ -46,6 +46,12 @@ pub const FIX: Fix = Fix {
         line(Target::Windows, "{tool}")
             .note("then end the listed programs in Task Manager", "然后在任务管理器中结束列出的程序")
             .when("named"),
+        said(
+            Target::Windows,
+            "Task Manager → Details → column \"Dedicated GPU memory\": end what is not needed",
+            "任务管理器 → 详细信息 →“专用 GPU 内存”列：结束不需要的程序",
+        )
+        .unless("named"),
         line(Target::Ollama, "ollama ps").note("then: ollama stop MODEL", "然后：ollama stop MODEL").unless("named"),
         line(Target::Shell, "{processes}").unless("named"),
     ],

@@ -35,6 +35,12 @@ pub const FIX: Fix = Fix {
         line(Target::Pytorch, "x = torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)")
             .note("per block", "逐块"),
         line(Target::Pytorch, "x = torch.utils.checkpoint.checkpoint(block, x)").note("per block", "逐块"),
+        said(
+            Target::Program,
+            "the program's own option for gradient checkpointing or for less memory",
+            "使用程序自带的 gradient checkpointing 或省显存选项",
+        )
+        .when("installed"),
     ],
     fixtures: &["context/retried", "pytorch/reserved"],
     advise,

@@ -19,7 +19,10 @@ pub const FIX: Fix = Fix {
     needs: &[Need::Gpu, Need::Tensor, Need::Pass],
     // Trees need all rows, and a loop that trains has a batch of its own.
     applies: |case| {
-        case.works() == [Work::Compute] && !case.is_state_vector() && !case.grows_trees() && !trains(case.incident)
+        case.works() == [Work::Compute]
+            && !case.is_state_vector()
+            && !case.grows_trees()
+            && (!trains(case.incident) || case.only_asks())
     },
     costs: Costs { slows: (0.0, 0.3), numerics: Numerics::Benign },
     knobs: &[
@@ -27,7 +30,9 @@ pub const FIX: Fix = Fix {
             Target::OnnxRuntime,
             "half as many samples in each session.run(), or a smaller input",
             "每次 session.run() 的样本减半，或缩小输入",
-        ),
+        )
+        .unless("concurrent"),
+        line(Target::Shell, "{fewer}").note("was {was}", "原为 {was}"),
         said(
             Target::Julia,
             "half as much at once: a smaller batch, array or grid",
@@ -56,7 +61,13 @@ pub const FIX: Fix = Fix {
 };
 
 fn advise(case: &Case) -> Advice {
-    Draft::new(case, &FIX)
+    let concurrent = case.fewer_at_the_same_time();
+    let draft = Draft::new(case, &FIX).when("concurrent", concurrent.is_some());
+    let draft = match concurrent {
+        Some((fewer, now)) => draft.fill("fewer", fewer).fill("was", now),
+        None => draft,
+    };
+    draft
         .when("index", case.incident.event.of_an_index())
         .frees_unknown(text!(
             en: "needs the size of the program's own data on the device",

@@ -25,7 +25,12 @@ pub const FIX: Fix = Fix {
         line(
             Target::Pytorch,
             "torch.load(path, map_location=\"cpu\", mmap=True); model.load_state_dict(state, assign=True)",
-        ),
+        )
+        .unless("hub"),
+        line(Target::Pytorch, "from_pretrained(..., torch_dtype=torch.bfloat16, low_cpu_mem_usage=True)").when("hub"),
+        line(Target::Shell, "unset USE_NUMA")
+            .note("one copy of the weights instead of one for each NUMA node", "权重只留一份，而不是每个 NUMA 节点一份")
+            .when("per-node"),
     ],
     fixtures: &["launcher/killed-then-report"],
     advise,
@@ -33,11 +38,14 @@ pub const FIX: Fix = Fix {
 
 fn advise(case: &Case) -> Advice {
     let loading = case.loading();
-    if !loading && case.confidence(CauseId::DuplicateModel) < 0.05 || case.builds_a_model() {
+    let per_node = case.clue(Clue::CopyPerNode);
+    if !loading && !per_node && case.confidence(CauseId::DuplicateModel) < 0.05 || case.builds_a_model() {
         return Advice::Silent;
     }
     Draft::new(case, &FIX)
-        .when("loading", loading)
+        .when("loading", loading || per_node)
+        .when("per-node", per_node)
+        .when("hub", case.pretrained() || case.of_the_hub())
         .frees_if(case.of_parameters(2.0, 4.0), case.ask_for_parameters())
         .because(text!(
             en: "while loading, checkpoint and model both lie in host memory, once per process",

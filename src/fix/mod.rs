@@ -36,6 +36,7 @@ mod expandable_segments;
 mod expandable_segments_off;
 mod fewer_at_once;
 mod fewer_cuda_graphs;
+mod fewer_gaussians;
 mod fewer_sequences;
 mod fewer_workers;
 mod find_the_leak;
@@ -50,7 +51,9 @@ mod gradient_accumulation;
 mod gradient_checkpointing;
 mod group_by_length;
 mod half_in_training;
+mod keep_data_on_host;
 mod kill_zombies;
+mod kind;
 pub mod knob;
 mod kv_cache_dtype;
 mod launch_blocking;
@@ -274,6 +277,10 @@ impl Knob {
             "unset ",
         ];
         let line = &self.line;
+        // Its driver does not tell what single processes hold.
+        if line.en.contains("--query-compute-apps") {
+            return None;
+        }
         if UNIX.iter().any(|tool| line.en.starts_with(tool)) {
             return None;
         }
@@ -360,6 +367,9 @@ impl Fix {
         let helps = self.helps.iter().any(|work| case.works().contains(work));
         let meant = Need::Meant.met(case) || need::OF_ANY_SIZE.contains(&self.id);
         let amount = !self.class.frees_an_amount() || Need::Shortage.met(case);
+        if self.of_another_kind(case) {
+            return Advice::Silent;
+        }
         if !helps || !meant || !amount || !self.needs.iter().all(|need| need.met(case)) || !(self.applies)(case) {
             return Advice::Silent;
         }
@@ -379,6 +389,36 @@ impl Fix {
             (Advice::Offer(_), Some(why)) if !self.class.touches_states() && !case.composing() => Advice::Withheld(why),
             _ => advice,
         }
+    }
+
+    /// True for changes of what is not there yet where it failed, or of what a program of this kind does not have.
+    fn of_another_kind(&self, case: &Case) -> bool {
+        const OF_A_POOL: [&str; 6] = [
+            "lower-engine-memory",
+            "raise-engine-memory",
+            "fewer-sequences",
+            "max-model-len",
+            "kv-cache-dtype",
+            "fewer-cuda-graphs",
+        ];
+        const OF_LAYERS: [&str; 5] = [
+            "smaller-batch",
+            "gradient-checkpointing",
+            "activation-offload",
+            "mixed-precision",
+            "gradient-accumulation",
+        ];
+        let of_data = matches!(
+            self.class,
+            Class::Batch | Class::Shapes | Class::Activations | Class::Precision | Class::Evaluation
+        );
+        OF_A_POOL.contains(&self.id) && case.on_device() && case.engine_reads_weights()
+            || OF_LAYERS.contains(&self.id) && case.of_gaussians()
+            || of_data && case.sets_up_a_group()
+            || self.id == "fix-the-shape" && case.data_goes_first()
+            // No weight is in what goes there.
+            || (matches!(self.class, Class::Model | Class::Sharding) || self.id == "weight-offload")
+                && case.data_goes_first()
     }
 
     /// True for changes of what one process holds, and of what nobody of the job holds.
@@ -409,6 +449,9 @@ impl Fix {
                 | Class::Sharding
                 | Class::Offload
         );
+        // Whatever the allocator arranges, what grows fills it a little later.
+        let arranges = self.class == Class::AllocConfig && case.confidence(CauseId::Fragmentation) < IN_PIECES;
+        let of_size = of_size || arranges;
         let sure = case.confidence(CauseId::LeakGrowth) >= GROWTH;
         // An array that was refused last is none of data that are read: a part of it would be refused a little later.
         let of_an_array = self.id == "read-less-at-once" && case.requested().is_some() && !case.reads_a_file();
@@ -424,6 +467,9 @@ impl Fix {
 
 /// From this share on growth is what fills a device.
 const GROWTH: f64 = 0.6;
+
+/// From this share on pieces of the cache may be a cause beside growth.
+const IN_PIECES: f64 = 0.15;
 
 /// A fix as the report shows it.
 #[derive(Clone)]
@@ -466,6 +512,8 @@ pub const FIXES: &[&Fix] = &[
     &shorter_sequences::FIX,
     &group_by_length::FIX,
     &smaller_images::FIX,
+    &fewer_gaussians::FIX,
+    &keep_data_on_host::FIX,
     &fused_attention::FIX,
     &gradient_checkpointing::FIX,
     &mixed_precision::FIX,

@@ -243,6 +243,12 @@ impl<'a> Case<'a> {
                 zh: "每步总共只有 {tokens} 个 token：激活微不足道"
             ));
         }
+        if let Some(each) = self.bytes_for_each_parameter() {
+            return Some(text!(
+                en: "the request is {each} bytes for each parameter: a buffer of the model's, whatever the batch",
+                zh: "申请量正好是每参数 {each} 字节：属于模型自身的缓冲，与批大小无关"
+            ));
+        }
         (self.phase() == Some(Phase::OptimizerStep) || self.clue(Clue::OptimizerState)).then(|| {
             text!(
                 en: "it failed in the optimizer's step, when the activations are gone already",
@@ -251,10 +257,62 @@ impl<'a> Case<'a> {
         })
     }
 
+    /// Bytes for each parameter that the request comes to, where it is a copy of all of them in a usual width.
+    pub(super) fn bytes_for_each_parameter(&self) -> Option<u64> {
+        let count = self.context.parameters.value().filter(|count| *count >= 1e7)?;
+        let asked = self.requested()?.middle() as f64;
+        [2u64, 4, 8].into_iter().find(|each| (asked - count * *each as f64).abs() <= asked / 200.0)
+    }
+
+    /// True where a group of processes is being set up: its library asks for buffers before there is any data.
+    pub(super) fn sets_up_a_group(&self) -> bool {
+        let context = self.context;
+        self.sign(Sign::Nccl)
+            && self.sign(Sign::NoFigures)
+            && context.frames.is_empty()
+            && context.phase.value().is_none()
+            && context.step.value().is_none()
+            && context.epoch.value().is_none()
+    }
+
+    /// True where results of all ranks are gathered on the device.
+    pub(super) fn gathers_results(&self) -> bool {
+        let names = |frame: &Frame| {
+            let function = frame.function.as_str();
+            function.contains("all_gather") || function.contains("synchronize_between_processes")
+        };
+        self.context.exchanges_objects() || self.context.frames.iter().rev().take(3).any(names)
+    }
+
+    /// True where what fills memory are weights that a program reads, converts or merges.
+    pub(super) fn handles_weights(&self) -> bool {
+        const WORDS: [&str; 7] = ["convert", "quantiz", "merge_", "gguf", "ggml", "local_chat", "export_model"];
+        let told = [self.context.program.get(), self.context.command.get()];
+        self.loading()
+            || self.clue(Clue::CopyPerNode)
+            || told.into_iter().flatten().any(|text| WORDS.iter().any(|word| text.to_ascii_lowercase().contains(word)))
+    }
+
+    /// True where transformers' own loader shows by a model of the hub: `owner/name`.
+    pub(super) fn of_the_hub(&self) -> bool {
+        let named = |model: &String| {
+            let parts: Vec<&str> = model.split('/').collect();
+            let plain = |part: &&str| {
+                part.starts_with(|c: char| c.is_ascii_alphanumeric())
+                    && part.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'))
+            };
+            parts.len() == 2
+                && parts.iter().all(plain)
+                && ![".bin", ".pt", ".gguf"].iter().any(|end| model.ends_with(end))
+        };
+        self.context.model.get().is_some_and(named)
+    }
+
     /// True where a pass over data may be under way, as far as the failing moment tells.
     pub fn in_a_pass(&self) -> bool {
         self.activations_gone().is_none()
             && !self.loading()
+            && !self.data_goes_first()
             && !self.constructs()
             && !self.starts()
             && !self.context.exchanges_objects()
@@ -363,8 +421,9 @@ impl<'a> Case<'a> {
             path(frame).ends_with("torch/serialization.py")
                 || ["load_state_dict", "load_checkpoint"].iter().any(|name| frame.function.ends_with(name))
         };
-        codes().any(|code| code.contains("torch.load(") || code.contains("load_state_dict("))
-            || self.innermost().any(reads)
+        codes().any(|code| {
+            ["torch.load(", "load_state_dict(", "load_from_checkpoint("].iter().any(|call| code.contains(call))
+        }) || self.innermost().any(reads)
     }
 
     /// True where a request was refused that a part of what is free would have held, and no limit shows: an amount of
@@ -469,6 +528,11 @@ impl<'a> Case<'a> {
             frame.function == "_launch" && frame.code.as_deref().is_some_and(|code| code.contains("os.fork()"))
         });
         forks && self.context.frames.iter().any(|frame| path(frame).ends_with("dataloader.py"))
+    }
+
+    /// True where ranks of one job read a checkpoint whose tensors return to the device they were saved from.
+    pub(super) fn ranks_read_one_device(&self) -> bool {
+        self.reads_a_checkpoint() && self.ranks_on_one_device()
     }
 
     /// True where ranks of one job took the same device: by their messages, or by processes of one size on a device

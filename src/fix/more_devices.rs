@@ -17,7 +17,7 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: &[Work::Serving, Work::Inference, Work::Build],
-    needs: &[Need::Device, Need::Short, Need::Tensor],
+    needs: &[Need::Device, Need::Short, Need::Tensor, Need::Discrete],
     // What is compared at start is each device's free memory, before anything that could be split is there.
     applies: |case| {
         let planned = !one_piece(case.incident) && case.never_fits().is_some();
@@ -35,6 +35,8 @@ pub const FIX: Fix = Fix {
         line(Target::LlamaCpp, "-sm layer -ts 1,1"),
         line(Target::Jax, "state = jax.device_put(state, NamedSharding(mesh, PartitionSpec(\"devices\")))")
             .note("a part on each device of the mesh", "mesh 中每个设备放一部分"),
+        line(Target::Diffusers, "Pipeline.from_pretrained(..., device_map=\"balanced\")")
+            .note("without .to(\"cuda\")", "不再调用 .to(\"cuda\")"),
         line(Target::Pytorch, "from_pretrained(..., device_map=\"auto\")").when("pretrained"),
         said(
             Target::Pytorch,
@@ -63,7 +65,7 @@ fn advise(case: &Case) -> Advice {
     }
     let facts = &case.incident.event.facts;
     let budget = Budget::of(facts);
-    let spreads = case.pretrained() && !case.dispatched() && !case.builds_a_model();
+    let spreads = case.pretrained() && !case.dispatched() && !case.builds_a_model() && !case.pipeline();
     let ranks = case.context.world_size.value().unwrap_or(1).max(budget.ranks).max(1);
     let computed = budget.devices().filter(|_| case.engine().is_some());
     let tried = computed.unwrap_or(ranks.saturating_mul(2));

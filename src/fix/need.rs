@@ -35,6 +35,8 @@ closed_set! {
         OthersHold = "others-hold",
         /// The device is one whose processes a tool lists: NVIDIA's and AMD's.
         ListedProcesses = "listed-processes",
+        /// Host and device have memories of their own, and there may be several devices: it is none of Apple's.
+        Discrete = "discrete",
         /// PyTorch's caching allocator manages the memory.
         PytorchCache = "pytorch-cache",
         /// More than one sample is worked on at once, as far as is known.
@@ -93,6 +95,7 @@ impl Need {
             Need::Running => nature::one_piece(case.incident) && !case.clue(Clue::BuildsEngine),
             Need::OthersHold => others_may_hold(case),
             Need::ListedProcesses => case.discrete_gpu(),
+            Need::Discrete => !case.apple(),
             Need::PytorchCache => case.caching_allocator(),
             Need::Batch => !case.one_at_a_time(),
             Need::Short => !case.sign(Sign::BeyondContext),
@@ -110,7 +113,7 @@ impl Need {
                     // An execution context is sized by the engine's profile, not by what is given to it.
                     && case.program() != Program::TensorRt
             }
-            Need::Loaded => !case.loading(),
+            Need::Loaded => !case.loading() && !case.data_goes_first(),
             Need::Pass => case.in_a_pass() && !case.beside_a_full_pool(),
             Need::LargeRequest => large_request(case),
             Need::Limit => limited(case),
@@ -172,7 +175,7 @@ pub fn own_code(case: &Case) -> bool {
         || case.trainer().is_some_and(Trainer::only_draws)
         || case.context.frames.iter().any(|frame| named(&frame.file))
         || case.context.program.get().is_some_and(|program| named(program));
-    if case.on_host() && runs_under_its_own_name(case) {
+    if case.on_host() && runs_under_its_own_name(case) || case.installed_command() {
         return false;
     }
     // A trainer that samples keeps an engine within, and its user writes the trainer's settings.

@@ -23,8 +23,12 @@ pub const FIX: Fix = Fix {
             "and preprocess_logits_for_metrics=lambda logits, labels: logits.argmax(-1)",
             "以及 preprocess_logits_for_metrics=lambda logits, labels: logits.argmax(-1)",
         ),
+        line(Target::Pytorch, "group = dist.new_group(backend=\"gloo\")")
+            .note("gather the results through it, from tensors on the CPU", "通过它从 CPU 张量汇集结果")
+            .when("gathered"),
         line(Target::Pytorch, "predictions.append(output.argmax(-1).cpu())")
-            .note("instead of append(output)", "代替 append(output)"),
+            .note("instead of append(output)", "代替 append(output)")
+            .unless("gathered"),
     ],
     fixtures: &["context/notebook"],
     advise,
@@ -41,8 +45,10 @@ fn advise(case: &Case) -> Advice {
     {
         return Advice::Silent;
     }
+    let gathered = case.gathers_results();
     let sure = if case.clue(Clue::Accumulates) { 1.3 } else { 0.7 };
     Draft::new(case, &FIX)
+        .when("gathered", gathered)
         .weight(sure)
         .frees_if(
             case.share_of_allocated(0.0, 0.8, text!(en: "collected outputs", zh: "累积的输出")),
@@ -52,8 +58,15 @@ fn advise(case: &Case) -> Advice {
             ),
         )
         .certainty(Certainty::Likely)
-        .because(text!(
-            en: "outputs of all steps are kept on the GPU until the evaluation ends, so it grows with the data set",
-            zh: "所有步骤的输出都留在显存直到验证结束，因此随数据集增长"
-        ))
+        .because(if gathered {
+            text!(
+                en: "each rank receives the results of all ranks in one buffer on its device",
+                zh: "每个 rank 都在自己的设备上用缓冲接收所有 rank 的结果"
+            )
+        } else {
+            text!(
+                en: "outputs of all steps are kept on the GPU until the evaluation ends, so it grows with the data set",
+                zh: "所有步骤的输出都留在显存直到验证结束，因此随数据集增长"
+            )
+        })
 }

@@ -23,6 +23,7 @@ pub const FIX: Fix = Fix {
             && !case.context.imports()
             && !matches!(case.phase(), Some(Phase::Checkpoint | Phase::Resume | Phase::OptimizerSetup))
             && !case.builds_a_model()
+            && (!case.handles_weights() || case.requested().is_some())
             && !case.sign(Sign::PinnedHost)
     },
     costs: Costs { slows: (0.0, 0.2), numerics: Numerics::Same },

@@ -18,8 +18,8 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: &[Work::Training],
-    needs: &[Need::Gpu, Need::Training],
-    applies: |case| !case.evaluating() && case.learns(),
+    needs: &[Need::Gpu, Need::Training, Need::Discrete],
+    applies: |case| !case.evaluating() && case.learns() && !case.ranks_read_one_device(),
     costs: Costs { slows: (0.05, 0.4), numerics: Numerics::Same },
     knobs: &[
         line(Target::DeepSpeed, "\"zero_optimization\": {\"stage\": 3}"),
@@ -39,6 +39,9 @@ pub const FIX: Fix = Fix {
 
 fn advise(case: &Case) -> Advice {
     let ranks = case.context.world_size.value();
+    if case.context.fsdp.value() == Some(true) {
+        return Advice::Withheld(text!(en: "everything is sharded already", zh: "状态已全部切分"));
+    }
     if ranks.is_none_or(|ranks| ranks < 2) {
         return over_more(case);
     }

@@ -28,6 +28,7 @@ pub const FIX: Fix = Fix {
         line(Target::HfTrainer, "save_only_model=True")
             .note("or fsdp_state_dict_type: SHARDED_STATE_DICT", "或 fsdp_state_dict_type: SHARDED_STATE_DICT")
             .unless("own-weights"),
+        line(Target::HfTrainer, "fsdp_state_dict_type: SHARDED_STATE_DICT").when("in-parts"),
         said(
             Target::Pytorch,
             "at {place}: copy each tensor with .cpu() as the state is gathered, rather than on the device",
@@ -52,12 +53,14 @@ fn advise(case: &Case) -> Advice {
         let draft = Draft::new(case, &FIX);
         let draft = match case.failing_line().filter(|_| copies) {
             Some(place) => draft.when("own-weights", true).fill("place", place),
-            None => draft.when("own-weights", case.reads_own_weights()),
+            // What every rank has a part of is its own: without the optimizer's state as large.
+            None => draft.when("own-weights", case.reads_own_weights() || case.context.fsdp.value() == Some(true)),
         };
         // A model that no rank has a part of only has no shards to save.
         let whole = case.reads_own_weights() && case.context.fsdp.value() != Some(true) && !case.several_devices();
         return draft
             .when("whole", whole)
+            .when("in-parts", case.context.fsdp.value() == Some(true))
             .when("device", true)
             .frees_if(case.of_parameters(2.0, 16.0), case.ask_for_parameters())
             .because(text!(

@@ -21,12 +21,13 @@ pub const FIX: Fix = Fix {
     applies: |_| true,
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
     knobs: &[
+        line(Target::Shell, "sudo mount -o remount,size={size}G /dev/shm").when("outside"),
         line(Target::Docker, "docker run --shm-size={size}g ...")
             .note("or --ipc=host", "或 --ipc=host")
             .unless("of-the-host"),
         line(Target::Kubernetes, "volumes: [{name: shm, emptyDir: {medium: Memory, sizeLimit: {size}Gi}}]")
             .note("mounted at /dev/shm", "挂载到 /dev/shm"),
-        line(Target::Linux, "mount -o remount,size={size}G /dev/shm"),
+        line(Target::Linux, "mount -o remount,size={size}G /dev/shm").unless("outside"),
         line(Target::Python, "torch.multiprocessing.set_sharing_strategy(\"file_system\")")
             .note("if the mount cannot be changed", "无法修改挂载时使用"),
     ],
@@ -93,6 +94,7 @@ fn advise(case: &Case) -> Advice {
     Draft::new(case, &FIX)
         .frees_unknown(text!(en: "frees nothing: it raises the limit", zh: "不释放内存：它提高上限"))
         .certainty(if computed.is_some() { Certainty::Likely } else { Certainty::RuleOfThumb })
+        .when("outside", case.on_wsl_itself())
         .when("of-the-host", case.context.command.get().is_some_and(|command| command.contains("ipc=host")))
         .fill("size", size)
         .because(basis)

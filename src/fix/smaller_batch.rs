@@ -53,7 +53,9 @@ pub const FIX: Fix = Fix {
         line(Target::Diffusers, "pipe(..., num_images_per_prompt=1)")
             .note("and one prompt at a time", "且每次一个提示")
             .unless("trains"),
-        line(Target::Fastai, "dls = learn.dls.new(bs={batch}); learn.add_cb(GradientAccumulation({effective}))"),
+        line(Target::Fastai, "dls = learn.dls.new(bs={batch}); learn.add_cb(GradientAccumulation({effective}))")
+            .unless("fastai-1"),
+        line(Target::Fastai, "learn.data = src.databunch(bs={batch})").when("fastai-1"),
         line(Target::TensorFlow, "model.fit(..., batch_size={batch})").when("fits"),
         said(
             Target::TensorFlow,
@@ -66,7 +68,7 @@ pub const FIX: Fix = Fix {
             "half as many samples in each feed_dict, where it holds several",
             "每个 feed_dict 中的样本数减半（若有多个）",
         )
-        .when("session"),
+        .when("feeds"),
         line(Target::Jax, "batch_size = {batch}")
             .note(
                 "optax.MultiSteps(optimizer, {steps}) keeps the effective batch",
@@ -145,7 +147,7 @@ fn advise(case: &Case) -> Advice {
         return Advice::Silent;
     }
     let learns_elsewhere = case.works() == [Work::Compute];
-    if learns_elsewhere && (!trains(case.incident) || case.grows_trees()) {
+    if learns_elsewhere && (!trains(case.incident) || case.grows_trees() || case.only_asks()) {
         return Advice::Silent;
     }
     if let Some(asked) = case.requested().filter(|_| case.still_beyond(share(case))) {
@@ -187,26 +189,35 @@ fn advise(case: &Case) -> Advice {
             zh: "失败发生在验证阶段（批大小 {other}）：见 smaller-eval-batch"
         ));
     }
-    // Between steps of training it is the evaluation's own batch that lies on the device.
-    if case.evaluating() && case.trainer().is_some_and(Trainer::has_a_batch_for_evaluation) {
+    // Between steps of training it is the evaluation's own batch that lies on the device: see smaller-eval-batch.
+    if case.evaluating() && (case.pytorch() || case.trainer().is_some_and(Trainer::has_a_batch_for_evaluation)) {
         return Advice::Silent;
     }
     if !case.context.batch_size.is_known() && !case.context.other_batch.is_known() && case.one_at_a_time() {
+        if case.incident.event.facts.number(Number::FirstDimension).is_none_or(|first| first > 1.0) {
+            return Advice::WontHelp(
+                text!(en: "the command asks for one sample already", zh: "命令已指定每次一个样本"),
+            );
+        }
         return Advice::WontHelp(text!(
             en: "the tensor that was refused is of one sample: its first dimension is 1",
             zh: "被拒绝的张量只含一个样本：第一维为 1"
         ));
     }
     let (learns, divided) = (case.training() && !case.evaluating(), case.clue(Clue::DataParallel));
+    let session = case.clue(Clue::TensorFlow1);
+    let fits = case.context.frames.iter().any(|frame| frame.code.as_deref().is_some_and(|code| code.contains(".fit(")));
     let draft = Draft::new(case, &FIX)
         // Of a device that the weights fill no batch is the larger part.
         .weight(if case.weights_fill() { 0.4 } else { 1.0 })
         .when("diffusion", case.diffusion())
         .when("elsewhere", learns_elsewhere || learns)
         .when("calls-elsewhere", !learns_elsewhere && !learns && !case.context.batch_size.is_known())
-        .when("fits", learns && !case.clue(Clue::TensorFlow1))
+        .when("fits", learns && (!session || fits))
+        .when("feeds", session && !fits)
         .when("keras-calls", !learns && !case.clue(Clue::TensorFlow1))
         .when("several", devices(case) > 1)
+        .when("fastai-1", case.first_fastai())
         .when("divided", divided);
     if let Some((name, count)) = case.context.other_batch.get().cloned()
         && !case.context.batch_size.is_known()

@@ -24,6 +24,8 @@ pub const FIX: Fix = Fix {
             .note("what val_dataloader() returns", "由 val_dataloader() 返回"),
         line(Target::Ultralytics, "val=False")
             .note("validate afterwards: yolo val batch=<half>", "训练后单独验证：yolo val batch=<减半>"),
+        line(Target::Fastai, "learn.data = src.databunch(val_bs={tried})").when("fastai-1"),
+        line(Target::Fastai, "learn.dls = dblock.dataloaders(path, val_bs={tried})").unless("fastai-1"),
         line(Target::Pytorch, "val_loader = DataLoader(val_set, batch_size={tried})").when("loader"),
         line(Target::Pytorch, "eval_batch_size = {tried}").unless("loader"),
     ],
@@ -51,6 +53,7 @@ fn advise(case: &Case) -> Advice {
             case.share_of_allocated(0.0, 0.4, text!(en: "half of the evaluation's activations", zh: "验证激活的一半")),
             case.ask_for_peak(),
         )
+        .when("fastai-1", case.first_fastai())
         .fill("tried", tried)
         .because(text!(
             en: "it failed in validation, which has a batch of its own; results do not depend on it",

@@ -19,6 +19,8 @@ pub const FIX: Fix = Fix {
     costs: Costs { slows: (-0.4, 0.0), numerics: Numerics::Model },
     knobs: &[
         line(Target::Ultralytics, "imgsz={shown}"),
+        line(Target::Fastai, "src.transform(tfms, size={shown})").when("fastai-1"),
+        line(Target::Fastai, "item_tfms=Resize({shown})").unless("fastai-1"),
         line(Target::Diffusers, "pipe(..., height={shown}, width={shown})"),
         said(
             Target::ComfyUi,
@@ -38,6 +40,12 @@ pub const FIX: Fix = Fix {
         .when("one-sample"),
         line(Target::Pytorch, "{option}"),
         line(Target::Pytorch, "transforms.Resize({shown})").when("fed"),
+        said(
+            Target::Pytorch,
+            "a smaller picture: its memory grows with the square of the side, or faster",
+            "缩小图片：占用随边长平方或更快增长",
+        )
+        .when("drawn"),
         said(Target::Pytorch, "generate at {shown} pixels a side", "以边长 {shown} 像素生成").when("made"),
         said(
             Target::Pytorch,
@@ -62,7 +70,9 @@ fn advise(case: &Case) -> Advice {
     if !case.on_gpu() || case.engine().is_some() || case.loading() {
         return Advice::Silent;
     }
+    let drawn = case.draws_pictures();
     let vision = side.is_some()
+        || drawn
         || case.diffusion()
         || matches!(case.trainer(), Some(Trainer::Ultralytics | Trainer::MmEngine | Trainer::Fastai))
         || case.clue(Clue::ConvWorkspace);
@@ -87,10 +97,13 @@ fn advise(case: &Case) -> Advice {
         return Advice::Silent;
     }
     let option = side.zip(tried).and_then(|(side, tried)| case.option_instead(PIXELS, side, tried));
-    let draft = Draft::new(case, &FIX).when("fed", vision && !case.diffusion() && option.is_none());
+    let draft = Draft::new(case, &FIX)
+        .when("fed", vision && !drawn && !case.diffusion() && option.is_none())
+        .when("drawn", drawn && !case.diffusion() && option.is_none());
     let draft = option.into_iter().fold(draft, |draft, option| draft.fill("option", option));
     draft
         .when("untold", untold)
+        .when("fastai-1", case.first_fastai())
         .when("one-sample", one_sample)
         .when("made", case.diffusion())
         .weight(if untold { UNTOLD } else { 1.0 })

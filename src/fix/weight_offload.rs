@@ -17,7 +17,13 @@ pub const FIX: Fix = Fix {
     needs: &[Need::Device, Need::Short],
     applies: |case| {
         let learns_later = case.loading() && case.learns();
-        case.on_device() && (case.inference() || learns_later) && !case.in_exllamas_form()
+        // What Metal lets one device use is less than the memory that it shares: weights alone go past that.
+        let apart = !case.apple() || case.sign(Sign::WeightsBuffer);
+        case.on_device()
+            && (case.inference() || learns_later)
+            && !case.in_exllamas_form()
+            && apart
+            && !case.ranks_read_one_device()
     },
     costs: Costs { slows: (0.2, 0.95), numerics: Numerics::Same },
     knobs: &[
@@ -75,7 +81,7 @@ fn advise(case: &Case) -> Advice {
     let draft = Draft::new(case, &FIX)
         .when("fixed-buffers", fixed || case.diffusion())
         .when("fitting", fitting.is_some())
-        .when("pretrained", case.pretrained() && !case.builds_a_model())
+        .when("pretrained", case.pretrained() && !case.builds_a_model() && !case.pipeline())
         .when("own-model", !case.pretrained() || case.builds_a_model())
         .when("ollama-layers", ollama.is_some())
         .when("overfull", fewer_on_gpu(case).is_some())

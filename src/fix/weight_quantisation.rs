@@ -55,6 +55,19 @@ pub const FIX: Fix = Fix {
             )
             .unless("width"),
         said(Target::Program, "a narrower quantisation of the same model", "同一模型的更小量化版本"),
+        line(
+            Target::Diffusers,
+            "PipelineQuantizationConfig(quant_backend=\"bitsandbytes_4bit\", quant_kwargs={\"load_in_4bit\": True})",
+        )
+        .note(
+            "as quantization_config of Pipeline.from_pretrained()",
+            "作为 Pipeline.from_pretrained() 的 quantization_config",
+        ),
+        said(
+            Target::Diffusers,
+            "load the largest parts in 8 or 4 bits: the transformer or U-Net and the text encoder",
+            "以 8 或 4 位加载最大的部分：transformer 或 U-Net，以及文本编码器",
+        ),
         line(Target::HfTrainer, "from_pretrained(..., quantization_config=BitsAndBytesConfig(load_in_4bit=True))"),
         line(Target::Pytorch, "from_pretrained(..., quantization_config=BitsAndBytesConfig(load_in_4bit=True))")
             .when("pretrained"),
@@ -103,7 +116,7 @@ fn advise(case: &Case) -> Advice {
     if width.is_some_and(|bits| bits <= 2) {
         return Advice::Withheld(text!(en: "the weights have 2 bits already", zh: "权重已是 2 位"));
     }
-    let pretrained = case.pretrained() && !case.builds_a_model() && !narrower;
+    let pretrained = case.pretrained() && !case.builds_a_model() && !narrower && !case.pipeline();
     let in_16 = matches!(case.precision(), Some(Precision::Fp16 | Precision::Bf16));
     let next = match width {
         Some(3) => "Q2_K",

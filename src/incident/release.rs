@@ -1,7 +1,7 @@
 //! Releases that a log allows: what came later is neither advised nor asked for.
 
 use super::Incident;
-use super::context::Clue;
+use super::context::{Clue, Frame};
 use crate::domain::program::PytorchAllocator;
 use crate::domain::{Accelerator, Program};
 
@@ -61,7 +61,7 @@ pub(crate) fn torch(incident: &Incident) -> Option<Release> {
     }
     let own = event.program.pytorch_allocator() == PytorchAllocator::Yes && !event.program.is_engine();
     let of_the_wording = event.versions.filter(|_| own).and_then(|versions| versions.to);
-    let of_the_frames = context.frames.iter().filter_map(|frame| newest_torch(&frame.file.replace('\\', "/"))).min();
+    let of_the_frames = context.frames.iter().filter_map(newest_torch).min();
     of_the_wording.into_iter().chain(of_the_frames).min()
 }
 
@@ -135,6 +135,8 @@ const SINCE_A_DAY: &[(&str, (u16, u8))] = &[
     ("get_peft_model", (2023, 2)),
     ("load_in_4bit", (2023, 5)),
     ("use_liger_kernel", (2024, 9)),
+    // diffusers 0.34.
+    ("PipelineQuantizationConfig", (2025, 6)),
 ];
 
 /// True where nothing in the text came after the newest releases that the log allows.
@@ -159,8 +161,10 @@ pub(crate) fn conf_variable(incident: &Incident) -> Option<&'static str> {
 }
 
 /// The newest torch that has the file of a frame: the last release for the Python of its path (by the wheels on PyPI),
-/// and `torch/tensor.py`, which is `_tensor.py` since 1.9.
-fn newest_torch(file: &str) -> Option<Release> {
+/// `torch/tensor.py`, which is `_tensor.py` since 1.9, and a module that is called by `__call__` itself, which is
+/// `_call_impl` since 1.6.
+fn newest_torch(frame: &Frame) -> Option<Release> {
+    let file = frame.file.replace('\\', "/");
     const PYTHONS: [(&str, Release); 6] = [
         ("python2.7", (1, 4)),
         ("python3.5", (1, 5)),
@@ -174,7 +178,8 @@ fn newest_torch(file: &str) -> Option<Release> {
     }
     let python = PYTHONS.iter().find(|(python, _)| file.split('/').any(|folder| folder == *python));
     let renamed = file.ends_with("/torch/tensor.py").then_some((1, 8));
-    python.map(|(_, newest)| *newest).into_iter().chain(renamed).min()
+    let called = file.ends_with("/torch/nn/modules/module.py") && frame.function == "__call__";
+    python.map(|(_, newest)| *newest).into_iter().chain(renamed).chain(called.then_some((1, 5))).min()
 }
 
 #[cfg(test)]
@@ -182,7 +187,6 @@ mod tests {
     use super::*;
     use crate::cause::trial::torch as failed;
     use crate::evidence::Span;
-    use crate::incident::context::Frame;
 
     #[test]
     fn what_came_after_the_day_of_the_log_is_not_written() {

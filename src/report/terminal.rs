@@ -328,7 +328,11 @@ impl Page {
             None => self.heading(&no_cause()),
         }
         if let Some(ranked) = diagnosis.plan.offers.first() {
-            let head = Text::new("Change first: ", "首先修改：");
+            // A recording changes nothing: it is what to look at.
+            let head = match ranked.fix.class {
+                Class::Diagnosis => Text::new("To find out: ", "如何判定："),
+                _ => Text::new("Change first: ", "首先修改："),
+            };
             let head = run(Tone::Strong, self.say(&head));
             self.fix(head, 2, ranked, Detail { fix_lines: detail.fix_lines.max(2), ..detail });
         }

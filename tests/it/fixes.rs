@@ -501,9 +501,49 @@ fn against_what_runs(incident: &Incident, ranked: &Ranked) -> Vec<String> {
     let container = matches!(event.program, Program::Kubernetes | Program::Docker);
     let one = event.resource == Resource::Cgroup && !event.has(Sign::DataLoaderWorker) && !context.workers.is_known();
     rule(container && one && id == "fewer-at-once", "other jobs, in a container of its own");
+    let of_a_kind = what_its_kind_lacks(incident, id, &lines().collect::<Vec<_>>());
+    rule(of_a_kind.is_some(), of_a_kind.unwrap_or_default());
     let early = context.dated.value().is_some_and(|dated| dated < (2021, 6));
     rule(early && (says("inference_mode(") || says("torch.autocast(")), "what came after the day of the log");
     wrong
+}
+
+/// What the device, the program or its files do not have of what an offer asks for.
+fn what_its_kind_lacks(incident: &Incident, id: &str, lines: &[&str]) -> Option<&'static str> {
+    let (event, context) = (&incident.event, &incident.context);
+    let says = |word: &str| lines.iter().any(|line| line.contains(word));
+    let file = |frame: &Frame| frame.file.replace('\\', "/");
+    let shows = |word: &str| context.frames.iter().any(|frame| file(frame).contains(word));
+    let called = |name: &str| context.frames.iter().any(|frame| frame.function == name);
+    let apple = event.resource.on_device() && event.accelerator() == Accelerator::Mps;
+    let elsewhere = ["more-devices", "activation-offload", "cpu-offload", "shard-states", "data-parallel"];
+    let stub = context.frames.first().is_some_and(|first| {
+        file(first).contains("/bin/") && first.code.as_deref().is_some_and(|code| code.starts_with("sys.exit("))
+    });
+    let own = context.frames.iter().skip(1).any(Frame::is_user_code);
+    let validates = context.phase.value() == Some(Phase::Validation) && event.resource == Resource::Gpu;
+    let pytorch = event.program.pytorch_allocator() == PytorchAllocator::Yes;
+    let of_a_pool = ["lower-engine-memory", "fewer-sequences", "max-model-len", "kv-cache-dtype", "fewer-cuda-graphs"];
+    let named = |text: &str| text.to_ascii_lowercase().contains("ema") || text.contains("average");
+    let told = context.command.get().is_some_and(|command| named(command))
+        || context.frames.iter().any(|frame| named(&frame.function) || frame.code.as_deref().is_some_and(named));
+    let rules = [
+        (apple && elsewhere.contains(&id), "another device or a host apart, which Apple's do not have"),
+        (shows("/diffusers/") && says("device_map=\"auto\""), "a map that pipelines refuse"),
+        (
+            shows("/diffusers/") && says("from_pretrained(..., quantization_config=Bits"),
+            "one model's option for several",
+        ),
+        (stub && !own && (says("DataLoader(") || says("checkpoint(block")), "code for an installed command"),
+        (validates && pytorch && id == "smaller-batch", "the batch of training in validation"),
+        (called("create_weights") && of_a_pool.contains(&id), "a pool where weights are made"),
+        (incident.on_windows() && says("--query-compute-apps"), "figures that Windows' driver does not tell"),
+        (shows("fastai/basic_train.py") && says("learn.dls"), "the second fastai"),
+        (id == "ema-on-cpu" && !told, "an average that nothing names"),
+        (context.fsdp.value() == Some(true) && id == "shard-states", "shards, which are in force"),
+        (called("tiled_decode") && id == "vae-tiling", "tiles, which are in force"),
+    ];
+    rules.into_iter().find(|(broken, _)| *broken).map(|(_, what)| what)
 }
 
 /// True where nearly all of the device was free.
@@ -863,4 +903,250 @@ fn weights_that_are_loaded_in_16_bit_are_not_advised_16_bit() {
     };
     assert!(loading("").contains("16 instead of 32"));
     assert!(loading(", float16").contains("instead of 16") && loading(", bfloat16").contains("instead of 16"));
+}
+
+/// A card of 8 GiB as older releases told of it, with what stands before.
+fn refused(before: &str) -> String {
+    format!(
+        "{before}torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 4.77 GiB. GPU 0 has a total capacty \
+        of 15.64 GiB of which 0.77 GiB is free. Including non-PyTorch memory, this process has 14.86 GiB memory in use. \
+        Of the allocated memory 13.40 GiB is allocated by PyTorch, and 0.80 GiB is reserved by PyTorch but \
+        unallocated.\n"
+    )
+}
+
+#[test]
+fn a_scene_of_gaussians_has_neither_a_batch_nor_blocks() {
+    let offers = offered("fixtures/logs/fix/gaussians.log");
+    assert!(offers.contains(&"fewer-gaussians"), "{offers:?}");
+    let of_layers = ["smaller-batch", "gradient-checkpointing", "activation-offload"];
+    assert!(!offers.iter().any(|id| of_layers.contains(id)), "{offers:?}");
+}
+
+#[test]
+fn frames_that_are_moved_as_a_whole_stay_in_host_memory() {
+    let offers = offered("fixtures/logs/fix/frames-of-a-video.log");
+    assert_eq!(offers.first(), Some(&"keep-data-on-host"));
+    assert!(!offers.contains(&"weight-quantisation"), "no weight is in the frames: {offers:?}");
+    assert!(!offers.contains(&"chunk-the-operation"), "{offers:?}");
+}
+
+#[test]
+fn an_apple_has_neither_other_devices_nor_a_host_apart() {
+    let metal = "$ ./llama-embedding -m /Users/ada/models/Embedding-Gemma-300M.gguf -c 32768\n\
+        llama_context: n_ctx         = 32768\nllama_context: n_ubatch      = 32768\n\
+        ggml_backend_metal_buffer_type_alloc_buffer: error: failed to allocate buffer, size = 71808.25 MiB\n\
+        ggml_gallocr_reserve_n: failed to allocate Metal buffer of size 75296407552\n\
+        llama_init_from_model: failed to initialize the context: failed to allocate compute pp buffers\n";
+    let offers = offers_for(metal);
+    assert_eq!(offers.first(), Some(&"max-model-len"), "{offers:?}");
+    let elsewhere = ["more-devices", "weight-offload", "free-the-device", "fewer-sequences"];
+    assert!(!offers.iter().any(|id| elsewhere.contains(id)), "{offers:?}");
+}
+
+#[test]
+fn kobold_cpp_is_told_its_own_options() {
+    let text = "KoboldCpp - Version 1.95.1\nllama_model_loader: loaded meta data from /models/embedding-4B-Q8_0.gguf\n\
+        llama_context: n_ctx         = 40960\n\
+        ggml_backend_cuda_buffer_type_alloc_buffer: allocating 218035.25 MiB on device 0: cudaMalloc failed: out of \
+        memory\nggml_gallocr_reserve_n: failed to allocate CUDA0 buffer of size 228626530304\n\
+        llama_init_from_model: failed to initialize the context: failed to allocate compute pp buffers\n";
+    let lines =
+        ["max-model-len", "fewer-sequences", "weight-offload"].map(|id| lines_of(text, id).join("\n")).join("\n");
+    assert!(lines.contains("--contextsize 20480"), "{lines}");
+    assert!(!lines.lines().any(|line| line.starts_with("-c ") || line.starts_with("-ub ")), "{lines}");
+}
+
+#[test]
+fn a_pipeline_is_balanced_and_never_spread_automatically() {
+    let text = refused(
+        "Loading pipeline components...: 100%|██████████| 7/7 [00:02<00:00,  2.86it/s]\n\
+        Traceback (most recent call last):\n  File \"/w/infer.py\", line 19, in <module>\n    \
+        pipeline = FluxPipeline.from_pretrained(path, torch_dtype=torch.bfloat16).to(\"cuda\")\n  \
+        File \"/v/lib/python3.11/site-packages/diffusers/pipelines/pipeline_utils.py\", line 454, in to\n    \
+        module.to(device, dtype)\n",
+    );
+    let lines = ["more-devices", "weight-offload", "weight-quantisation"].map(|id| lines_of(&text, id).join("\n"));
+    let lines = lines.join("\n");
+    assert!(lines.contains("device_map=\"balanced\"") && lines.contains("enable_model_cpu_offload()"), "{lines}");
+    assert!(!lines.contains("\"auto\"") && !lines.contains("=BitsAndBytesConfig"), "{lines}");
+}
+
+#[test]
+fn the_first_fastai_is_not_told_names_of_the_second() {
+    let text = refused(
+        "Traceback (most recent call last):\n  File \"/w/fit.py\", line 9, in <module>\n    learn.fit_one_cycle(4)\n  \
+        File \"/v/lib/python3.7/site-packages/fastai/basic_train.py\", line 59, in validate\n    \
+        val_loss = loss_batch(model, xb, yb, loss_func, cb_handler=cb_handler)\n  \
+        File \"/v/lib/python3.7/site-packages/torch/nn/modules/module.py\", line 547, in __call__\n    \
+        result = self.forward(*input, **kwargs)\n",
+    );
+    let ids = ["smaller-eval-batch", "smaller-images", "smaller-batch"];
+    let lines = ids.map(|id| lines_of(&text, id).join("\n")).join("\n");
+    assert!(!lines.contains("learn.dls") && !lines.contains("item_tfms"), "{lines}");
+    assert!(!offers_for(&text).contains(&"no-grad-in-eval"), "its validate() runs without gradients");
+}
+
+#[test]
+fn a_module_called_by_its_oldest_name_has_no_autocast() {
+    let text = |function: &str| {
+        refused(&format!(
+            "Traceback (most recent call last):\n  File \"/w/train.py\", line 9, in train_epoch\n    loss = model(x)\n  \
+            File \"/v/lib/site-packages/torch/nn/modules/module.py\", line 550, in {function}\n    \
+            result = self.forward(*input, **kwargs)\n"
+        ))
+    };
+    let new = lines_of(&text("_call_impl"), "mixed-precision").join("\n");
+    assert!(new.contains("torch.autocast("), "{new}");
+    let old = lines_of(&text("__call__"), "mixed-precision").join("\n");
+    assert!(!old.contains("torch.autocast("), "{old}");
+}
+
+#[test]
+fn shared_memory_of_wsl_is_mounted_anew_before_any_container() {
+    let failed = "RuntimeError: DataLoader worker (pid 5127) is killed by signal: Bus error. It is possible that \
+        dataloader's workers are out of shared memory. Please try to raise your shared memory limit.\n";
+    let wsl = lines_of(&format!("dora@WSL:~/code$ python train.py\n{failed}"), "shm-size");
+    assert!(wsl.first().is_some_and(|line| line.contains("remount")), "{wsl:?}");
+    let unknown = lines_of(failed, "shm-size");
+    assert!(unknown.first().is_some_and(|line| line.starts_with("docker run")), "{unknown:?}");
+}
+
+#[test]
+fn a_library_that_answers_is_not_trained_by_a_bar_of_progress() {
+    let text = "Applied providers: ['CUDAExecutionProvider', 'CPUExecutionProvider']\n\
+        Processing:   2%|▏ | 37/1810 [00:19<09:47,  3.02frame/s]\n\
+        [E:onnxruntime:, sequential_executor.cc:514 onnxruntime::ExecuteKernel] Non-zero status code returned while \
+        running FusedConv node. Name:'Conv_3' Status Message: bfc_arena.cc:376 onnxruntime::BFCArena::\
+        AllocateRawInternal Failed to allocate memory for requested buffer of size 104857600\n";
+    let offers = offers_for(text);
+    assert!(!offers.contains(&"smaller-batch"), "{offers:?}");
+    let command = format!("$ python run.py --execution-provider cuda --execution-threads 60\n{text}");
+    let lines = lines_of(&command, "less-at-once");
+    assert!(lines.first().is_some_and(|line| line.starts_with("--execution-threads 7")), "{lines:?}");
+}
+
+#[test]
+fn an_installed_command_of_a_package_has_no_block_to_edit() {
+    let text = refused(
+        "Epoch 0:   4%|█████| 21/512 [11:46<4:37:02, 33.85s/it]\nTraceback (most recent call last):\n  \
+        File \"/v/bin/ilab\", line 8, in <module>\n    sys.exit(ilab())\n  \
+        File \"/v/lib/python3.11/site-packages/instructlab/model/full_train.py\", line 223, in train\n    \
+        loss.backward()\n  File \"/v/lib/python3.11/site-packages/torch/_tensor.py\", line 521, in backward\n    \
+        torch.autograd.backward(\n",
+    );
+    let lines =
+        ["gradient-checkpointing", "smaller-batch", "activation-offload"].map(|id| lines_of(&text, id).join("\n"));
+    let lines = lines.join("\n");
+    assert!(lines.contains("own option"), "{lines}");
+    assert!(!["checkpoint(block", "DataLoader(", "save_on_cpu"].iter().any(|code| lines.contains(code)), "{lines}");
+}
+
+#[test]
+fn a_checkpoint_that_every_rank_reads_is_mapped_to_the_host() {
+    let text = "Initializing distributed: GLOBAL_RANK: 3, MEMBER: 4/4\n    system = System.load_from_checkpoint(path)\n\
+        torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 16.00 MiB. GPU 0 has a total capacty of \
+        23.65 GiB of which 11.56 MiB is free.\n";
+    let text = format!("GPU available: True (cuda), used: True\n{text}");
+    let offers = offers_for(&text);
+    assert_eq!(offers.first(), Some(&"load-to-cpu"), "{offers:?}");
+    let of_size = ["device-per-rank", "shard-states", "weight-offload", "ddp-bucket-view"];
+    assert!(!offers.iter().any(|id| of_size.contains(id)), "{offers:?}");
+}
+
+/// A kill by the kernel of one process, with what was run before.
+fn killed(before: &str, kib: u64) -> String {
+    format!(
+        "{before}Killed\n[118206.040260] Out of memory: Killed process 512744 (python3) total-vm:{}kB, anon-rss:{kib}kB, \
+        file-rss:4kB, shmem-rss:0kB, UID:0 pgtables:27322kB oom_score_adj:0\n",
+        kib + 2_000_000
+    )
+}
+
+#[test]
+fn one_process_that_held_nearly_all_has_no_other_to_stop_and_no_data_in_pieces() {
+    let text = killed(
+        "~$ free -g\n              total        used        free      shared  buff/cache   available\n\
+        Mem:             15           1          13           0           0          13\n~$ python3 \
+        convert-pth-to-ggml.py models/7B/ 1\n",
+        13_598_039,
+    );
+    let offers = offers_for(&text);
+    assert!(!offers.contains(&"fewer-at-once") && !offers.contains(&"read-less-at-once"), "{offers:?}");
+    let small = offers_for(&killed("~$ python3 sort.py\n", 3_598_039));
+    assert!(small.contains(&"fewer-at-once") && small.contains(&"read-less-at-once"), "{small:?}");
+}
+
+#[test]
+fn a_model_of_the_hub_is_loaded_by_its_own_loader() {
+    let text = killed(
+        "$ python inference.py --model_path \"deepseek-ai/deepseek-vl2-small\"\n\
+        Loading checkpoint shards:  75%|████▎ | 3/4 [00:08<00:02,  2.79s/it]\n",
+        53_310_294,
+    );
+    let lines = lines_of(&text, "load-weights-once");
+    assert!(lines.iter().any(|line| line.contains("low_cpu_mem_usage=True")), "{lines:?}");
+    assert!(!lines.iter().any(|line| line.contains("mmap=True")), "{lines:?}");
+}
+
+#[test]
+fn weights_that_are_held_for_each_node_of_memory_are_held_once() {
+    let text = killed(
+        "root@n7:~# export USE_NUMA=1\nroot@n7:~# python ./ktransformers/local_chat.py --gguf_path /models/DeepSeek-R1-Q4_K_M/\n\
+        loading blk.42.attn_kv_b.weight to cuda:0\n",
+        1_065_421_163,
+    );
+    assert_eq!(lines_of(&text, "load-weights-once").first().map(|line| line.contains("unset USE_NUMA")), Some(true));
+    assert!(!offers_for(&text).contains(&"read-less-at-once"));
+}
+
+#[test]
+fn a_request_of_so_many_bytes_for_each_parameter_is_no_activation() {
+    let text = "Total parameters: 2,883,366,942 (2,883,366,942 trainable)\nTraceback (most recent call last):\n  \
+        File \"/w/parlai/utils/fp16.py\", line 194, in backward\n    loss.backward()\n\
+        RuntimeError: CUDA out of memory. Tried to allocate {} (GPU 3; 80.94 GiB total capacity; 64.45 GiB already \
+        allocated; 8.74 GiB free; 69.85 GiB reserved in total by PyTorch)\n";
+    let of_a_pass = ["gradient-checkpointing", "smaller-batch", "activation-offload", "chunk-the-operation"];
+    let of_states = offers_for(&text.replace("{}", "21.48 GiB"));
+    assert!(!of_states.iter().any(|id| of_a_pass.contains(id)), "{of_states:?}");
+    let of_a_layer = offers_for(&text.replace("{}", "17.48 GiB"));
+    assert!(of_a_layer.contains(&"gradient-checkpointing"), "{of_a_layer:?}");
+}
+
+#[test]
+fn an_engine_that_makes_its_weights_has_neither_pool_nor_batch() {
+    let text = "[2026-07-19 12:10:20] Load weight begin.\n[2026-07-19 12:10:24] Scheduler hit an exception: Traceback \
+        (most recent call last):\n  \
+        File \"/v/lib/python3.12/site-packages/sglang/srt/model_loader/loader.py\", line 652, in load_model\n    \
+        model = _initialize_model(\n  \
+        File \"/v/lib/python3.12/site-packages/sglang/srt/layers/quantization/mxfp4.py\", line 318, in create_weights\n    \
+        torch.zeros(\ntorch.OutOfMemoryError: CUDA out of memory.\n";
+    let offers = offers_for(text);
+    let of_a_pool = ["lower-engine-memory", "fewer-sequences", "max-model-len", "kv-cache-dtype"];
+    assert!(!offers.iter().any(|id| of_a_pool.contains(id)), "{offers:?}");
+    assert!(offers.contains(&"more-devices"), "{offers:?}");
+}
+
+#[test]
+fn results_that_are_gathered_are_gathered_on_the_host() {
+    let text = "Test:  [2428/2429]  eta: 0:00:01    time: 1.3779  data: 0.0079  max mem: 4121\n\
+        Traceback (most recent call last):\n  File \"eval.py\", line 246, in evaluate\n    \
+        evaluator.synchronize_between_processes()\n  File \"/w/datasets/eval.py\", line 655, in \
+        synchronize_between_processes\n    all_preds = dist.all_gather(self.results)\n  \
+        File \"/w/util/dist.py\", line 76, in all_gather\n    \
+        tensor_list.append(torch.empty((max_size,), dtype=torch.uint8, device=device))\n\
+        RuntimeError: CUDA out of memory.\n";
+    let lines = lines_of(text, "offload-eval-predictions");
+    assert!(lines.first().is_some_and(|line| line.contains("gloo")), "{lines:?}");
+    let offers = offers_for(text);
+    assert!(!offers.contains(&"detach-logged-tensors") && !offers.contains(&"find-the-leak"), "{offers:?}");
+}
+
+#[test]
+fn a_group_that_is_set_up_has_no_data_yet() {
+    let text = "Setting up the communicator\nnode:4412:4801 [3] include/alloc.h:48 NCCL WARN Cuda failure 'out of memory'\n\
+        node:4412:4801 [3] NCCL INFO channel.cc:24 -> 1\nnode:4412:4801 [3] NCCL INFO init.cc:274 -> 1\n";
+    let offers = offers_for(text);
+    let of_data = ["smaller-batch", "smaller-images", "mixed-precision", "gradient-checkpointing"];
+    assert!(!offers.iter().any(|id| of_data.contains(id)), "{offers:?}");
 }

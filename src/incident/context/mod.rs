@@ -197,6 +197,12 @@ closed_set! {
         EngineObject = "engine-object",
         /// The engine is started by another program, whose options are spelled its own way.
         Wrapped = "wrapped",
+        /// KoboldCpp has llama.cpp within, under options of its own.
+        KoboldCpp = "kobold-cpp",
+        /// A scene of Gaussians is fitted.
+        Splats = "splats",
+        /// Weights are held once for each NUMA node: `USE_NUMA=1`.
+        CopyPerNode = "copy-per-node",
         /// A JAX, TensorFlow or second framework shares the process.
         SecondFramework = "second-framework",
         /// Request sizes vary with the data (sequence lengths, image sizes, graph sizes).

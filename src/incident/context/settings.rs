@@ -419,7 +419,9 @@ fn phrases(text: &str, at: Span, found: &mut Vec<Setting>) {
     if text.contains("DeepSpeedZeroOptimizer_Stage3") || text.contains("zero/stage3.py") {
         found.push(Setting::Zero(3));
     }
-    if text.contains("FullyShardedDataParallel") || text.contains("fully_sharded_data_parallel") {
+    let sharded =
+        ["FullyShardedDataParallel", "fully_sharded_data_parallel", "_fsdp_wrapped_module", "save_fsdp_model"];
+    if sharded.iter().any(|word| text.contains(word)) {
         found.push(Setting::Fsdp(true));
     }
     if text.contains("torch.compile(") {

@@ -132,7 +132,7 @@ pub(super) fn platform(text: &str, found: &mut Vec<Setting>) {
     let says = |words: &[&str]| words.iter().any(|word| lower.contains(word));
     if windows_path(text) {
         found.push(Setting::Platform(Platform::Windows));
-    } else if says(&["wsl2", "wsl 2", "microsoft-standard", "/usr/lib/wsl", "/mnt/c/"]) {
+    } else if says(&["wsl2", "wsl 2", "microsoft-standard", "/usr/lib/wsl", "/mnt/c/", "/mnt/d/", "@wsl:"]) {
         found.push(Setting::Platform(Platform::Wsl));
     } else if text.contains("/Users/") || says(&["darwin", "macos-"]) {
         found.push(Setting::Platform(Platform::MacOs));
@@ -329,6 +329,9 @@ pub(super) fn clues(text: &str, found: &mut Vec<Clue>) {
             "litserve",
         ]),
     );
+    add(Clue::KoboldCpp, says(&["koboldcpp"]));
+    add(Clue::Splats, says(&["splatfacto", "gsplat", "num_gaussians", "number of gaussians"]));
+    add(Clue::CopyPerNode, says(&["use_numa=1"]));
     add(
         Clue::SecondFramework,
         says(&["created tensorflow device", "xla_bridge", "import jax", "import tensorflow", "jaxlib"]),

@@ -1,0 +1,50 @@
+//! Fewer Gaussians in a scene.
+
+use super::prelude::*;
+
+pub const FIX: Fix = Fix {
+    id: "fewer-gaussians",
+    class: Class::Shapes,
+    title: || text!(en: "Fewer Gaussians, or pictures of a lower resolution", zh: "减少高斯数量，或降低图像分辨率"),
+    doc: || {
+        text!(
+            en: "A scene of Gaussians is fitted to one picture a step: it has no batch, and no layers to compute \
+                 again. What fills the device are the Gaussians, with their gradients and optimizer states, and their \
+                 number grows while the scene is densified. Stop that earlier, raise the gradient from which a \
+                 Gaussian is split, or use smaller pictures.",
+            zh: "高斯场景每步只拟合一张图像：没有批，也没有可重算的层。占满显存的是高斯本身及其梯度和优化器状态，\
+                 其数量在致密化期间不断增长。可更早停止致密化、提高分裂的梯度阈值，或使用更小的图像。"
+        )
+    },
+    helps: &[Work::Training, Work::Inference],
+    needs: &[Need::Gpu, Need::Loaded],
+    applies: |case| case.of_gaussians(),
+    costs: Costs { slows: (-0.3, 0.0), numerics: Numerics::Model },
+    knobs: &[
+        line(Target::Shell, "--pipeline.model.stop-split-at 10000 --pipeline.model.densify-grad-thresh 0.0016")
+            .when("nerfstudio"),
+        line(Target::Shell, "--pipeline.datamanager.camera-res-scale-factor 0.5").when("nerfstudio"),
+        line(Target::Shell, "--densify_until_iter 10000 --densify_grad_threshold 0.0004").when("growing"),
+        line(Target::Shell, "-r 2")
+            .note("half the resolution; 4 for a quarter", "分辨率减半；4 为四分之一")
+            .unless("nerfstudio"),
+    ],
+    fixtures: &["fix/gaussians"],
+    advise,
+};
+
+fn advise(case: &Case) -> Advice {
+    let nerfstudio = case.context.frames.iter().any(|frame| super::moment::path(frame).contains("/nerfstudio/"));
+    Draft::new(case, &FIX)
+        .when("nerfstudio", nerfstudio)
+        // While pictures are read no Gaussian has been made yet.
+        .when("growing", !nerfstudio && case.in_a_pass())
+        .frees_unknown(text!(
+            en: "in proportion to the number of Gaussians, which the log does not give",
+            zh: "与高斯数量成正比；日志没有给出数量"
+        ))
+        .because(text!(
+            en: "a scene of Gaussians grows by their number, one picture a step",
+            zh: "高斯场景的占用随高斯数量增长，每步只用一张图像"
+        ))
+}

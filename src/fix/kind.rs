@@ -1,0 +1,217 @@
+//! Which kind of device, program and file it is, as far as the same change is written in another way there or cannot be
+//! made at all.
+
+use super::case::Case;
+use super::moment::path;
+use crate::dialect::Sign;
+use crate::domain::trainer::Trainer;
+use crate::domain::{Accelerator, Program};
+use crate::incident::context::{Clue, Frame, Phase, Platform};
+
+/// Commands that start a script of the user's own.
+const LAUNCHERS: &[&str] = &[
+    "torchrun",
+    "accelerate",
+    "deepspeed",
+    "colossalai",
+    "composer",
+    "horovodrun",
+    "ipython",
+    "jupyter",
+    "pytest",
+    "ray",
+    "streamlit",
+    "uvicorn",
+    "gunicorn",
+    "celery",
+];
+
+/// Words of an option's name that sets how much is worked on at the same time; and those of options that split a model.
+const CONCURRENT: &[&str] = &["execution-thread", "execution_thread", "concurren", "parallel-requests", "num-parallel"];
+
+/// Options that keep what is worked on off the device: a word of the failing lines, functions or files, and how each is
+/// given.
+const KEEPS_ON_HOST: &[(&str, &str)] = &[
+    ("offload_video_to_cpu", "init_state(..., offload_video_to_cpu=True)"),
+    ("load_video_frames", "init_state(..., offload_video_to_cpu=True)"),
+    ("data_device", "--data_device cpu"),
+    ("cache_on_gpu", "cache_on_gpu=False"),
+];
+
+/// Words of names of a model and its parts: what is moved there is no data.
+const OF_A_MODEL: &[&str] = &[
+    "model", "net", "module", "param", "weight", "encoder", "decoder", "pipe", "unet", "vae", "self", "backbone",
+    "state", "t",
+];
+
+/// Words of names of data.
+const OF_DATA: &[&str] = &[
+    "image", "img", "frame", "video", "batch", "input", "data", "feature", "sample", "label", "target", "score",
+    "pixel", "camera", "points", "voxel",
+];
+
+impl Case<'_> {
+    /// True for Apple's devices: one memory for host and device, and one device.
+    pub(super) fn apple(&self) -> bool {
+        self.on_device() && self.accelerator() == Accelerator::Mps
+    }
+
+    /// True where nothing speaks of a container and the system is one that people work on directly: WSL.
+    pub(super) fn on_wsl_itself(&self) -> bool {
+        self.context.platform.value() == Some(Platform::Wsl) && self.context.container.value() != Some(true)
+    }
+
+    /// True where an installed command failed in its package's own code: its user has no line, loader or block to edit.
+    pub(super) fn installed_command(&self) -> bool {
+        let Some((first, rest)) = self.context.frames.split_first() else { return false };
+        let file = path(first);
+        let mut parts = file.rsplit('/');
+        let name = parts.next().unwrap_or_default();
+        let folder = parts.next().unwrap_or_default().to_ascii_lowercase();
+        let stub = first.code.as_deref().is_some_and(|code| code.trim_start().starts_with("sys.exit("));
+        first.function == "<module>"
+            && matches!(folder.as_str(), "bin" | "scripts")
+            && stub
+            && !rest.is_empty()
+            && !LAUNCHERS.iter().any(|launcher| name.starts_with(launcher))
+            && !rest.iter().any(Frame::is_user_code)
+    }
+
+    /// True for one of diffusers' pipelines, which is several models: the options of a single one are refused.
+    pub(super) fn pipeline(&self) -> bool {
+        self.trainer() == Some(Trainer::Diffusers)
+            || self.context.frames.iter().any(|frame| path(frame).contains("/diffusers/"))
+    }
+
+    /// True for the first fastai, by files and names that the second has not.
+    pub(super) fn first_fastai(&self) -> bool {
+        const FILES: [&str; 4] =
+            ["fastai/basic_train.py", "fastai/callback.py", "fastai/basic_data.py", "fastai/train.py"];
+        self.context.frames.iter().any(|frame| {
+            let file = path(frame);
+            FILES.iter().any(|name| file.ends_with(name))
+                || frame.code.as_deref().is_some_and(|code| code.contains("DatasetType."))
+        })
+    }
+
+    /// True where a scene of Gaussians is fitted, one picture a step: what fills the device is their number.
+    pub(super) fn of_gaussians(&self) -> bool {
+        const WORDS: [&str; 3] = ["gaussian", "splat", "3dgs"];
+        let speaks = |text: &str| {
+            let text = text.to_ascii_lowercase();
+            WORDS.iter().any(|word| text.contains(word)) && !text.contains("gaussian_diffusion")
+        };
+        let context = self.context;
+        let frames = || context.frames.iter();
+        let nerfstudio = frames().any(|frame| path(frame).contains("/nerfstudio/"));
+        let of_a_frame = |frame: &Frame| {
+            let file = path(frame);
+            let shown =
+                if frame.is_user_code() { file.as_str() } else { file.rsplit("-packages/").next().unwrap_or("") };
+            // Of an ordinary distribution a line speaks as well: a folder or a package does not.
+            speaks(shown.rsplit_once('/').map_or("", |(folder, _)| folder)) || speaks(&frame.function) && nerfstudio
+        };
+        self.on_gpu()
+            && (nerfstudio && context.has(Clue::Splats)
+                || frames().any(of_a_frame)
+                || [context.program.get(), context.command.get()].into_iter().flatten().any(|text| speaks(text)))
+    }
+
+    /// True for ONNX Runtime outside of its own training: whatever counts steps around it, a model answers.
+    pub(super) fn only_asks(&self) -> bool {
+        let trains = |frame: &Frame| path(frame).contains("onnxruntime/training") || frame.function.contains("ort_");
+        self.program() == Program::OnnxRuntime
+            && !self.context.frames.iter().any(trains)
+            && !self.context.optimizer.is_known()
+            && !matches!(self.phase(), Some(Phase::Backward | Phase::OptimizerStep | Phase::Loss))
+    }
+
+    /// The option of the command line that sets how much is worked on at the same time, with half of it.
+    pub(super) fn fewer_at_the_same_time(&self) -> Option<(String, u64)> {
+        let words: Vec<&str> = self.context.command.get()?.split_whitespace().collect();
+        let sets = |name: &str| name.starts_with("--") && CONCURRENT.iter().any(|word| name.contains(word));
+        words.iter().enumerate().find_map(|(at, word)| {
+            let (name, value, sign) = match word.split_once('=') {
+                Some((name, value)) => (name, value, '='),
+                None => (*word, *words.get(at + 1)?, ' '),
+            };
+            let now: u64 = value.parse().ok()?;
+            (sets(name) && now > 1).then(|| (format!("{name}{sign}{}", (now / 8).max(1)), now))
+        })
+    }
+
+    /// True where a script draws, enlarges or repaints pictures, by its name and what it is given.
+    pub(super) fn draws_pictures(&self) -> bool {
+        const WORDS: [&str; 7] = ["img2img", "txt2img", "--init-img", "inpaint", "upscal", "superres", "super_res"];
+        let told = [self.context.program.get(), self.context.command.get()];
+        !self.training() && told.into_iter().flatten().any(|text| WORDS.iter().any(|word| text.contains(word)))
+    }
+
+    /// True where an embedding is computed: the whole text goes through the device at once.
+    pub(super) fn embeds(&self) -> bool {
+        let told = [self.context.command.get(), self.context.model.get(), self.context.program.get()];
+        told.into_iter().flatten().any(|text| {
+            let text = text.to_ascii_lowercase();
+            text.contains("embedding") || text.contains("--pooling")
+        })
+    }
+
+    /// True where an engine makes or reads the weights: neither a pool nor a batch is there yet.
+    pub(super) fn engine_reads_weights(&self) -> bool {
+        const READS: [&str; 6] = [
+            "create_weights",
+            "load_weights",
+            "load_model",
+            "_initialize_model",
+            "_load_model",
+            "process_weights_after_loading",
+        ];
+        let names = |frame: &Frame| READS.contains(&frame.function.as_str());
+        self.engine().is_some()
+            && !self.sign(Sign::EngineWarmup)
+            && (self.context.frames.iter().any(names) || self.sign(Sign::WeightsBuffer))
+    }
+
+    /// The name of the tensor that the failing line moves to the device, where it is one of data: `images` in
+    /// `images = images.cuda()`.
+    pub(super) fn data_moved(&self) -> Option<&str> {
+        let code = self.failing_code();
+        let at = code.find(".cuda(").or_else(|| code.find(".to("))?;
+        let before = code.get(..at)?;
+        let start =
+            before.rfind(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '.'))).map_or(0, |at| at + 1);
+        let name = before.get(start..)?;
+        let last = name.rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
+        let of_a_model = OF_A_MODEL.iter().any(|word| if word.len() > 1 { last.contains(word) } else { last == *word });
+        let called = code.get(at..).is_some_and(|call| call.starts_with(".to(") && call.contains("float"));
+        (!name.is_empty() && !of_a_model && !called).then_some(name)
+    }
+
+    /// True where the failing line moves data to the device, by its name or by an option that would keep it off.
+    pub(super) fn moves_data(&self) -> bool {
+        let named = |name: &str| {
+            let last = name.rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
+            OF_DATA.iter().any(|word| last.contains(word))
+        };
+        self.host_option().is_some() || self.data_moved().is_some_and(named)
+    }
+
+    /// True where all of the data goes to the device before anything is done with it.
+    pub(super) fn data_goes_first(&self) -> bool {
+        let loads = matches!(self.phase(), Some(Phase::Load | Phase::Resume));
+        self.moves_data() && (loads || self.host_option().is_some())
+    }
+
+    /// The option that keeps data off the device, where the failing code shows it and the command does not give it.
+    pub(super) fn host_option(&self) -> Option<&'static str> {
+        let given = |option: &str| self.context.command.get().is_some_and(|command| command.contains(option));
+        let shown = |word: &str| {
+            let frames = self.context.frames.iter().rev().take(4);
+            frames
+                .into_iter()
+                .any(|frame| frame.function == word || frame.code.as_deref().is_some_and(|code| code.contains(word)))
+        };
+        let found = KEEPS_ON_HOST.iter().find(|(word, option)| shown(word) && !given(option));
+        found.map(|(_, option)| *option)
+    }
+}
