@@ -466,7 +466,14 @@ fn parameters(text: &str, found: &mut Vec<Setting>) {
         }
         return;
     }
-    for phrase in ["number of parameters", "total params", "total parameters", "num_parameters", "model parameters"] {
+    for phrase in [
+        "number of parameters",
+        "total params",
+        "total parameters",
+        "num_parameters",
+        "model parameters",
+        "param count",
+    ] {
         if let Some(count) = count_after(&lower, phrase) {
             found.push(Setting::Parameters(count));
             return;
