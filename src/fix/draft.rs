@@ -291,6 +291,8 @@ fn of_kobold(case: &Case, target: Target, line: Text) -> Text {
     let spelled = |line: &str| {
         let found = OF_KOBOLD.iter().find_map(|(option, name)| Some((*name, line.strip_prefix(option)?)));
         found.map_or(line.to_string(), |(name, rest)| {
+            // Releases of llama.cpp itself, which the remarks name, are none of its.
+            let rest = if name == "--gpulayers " { rest.split("   #").next().unwrap_or_default() } else { rest };
             let name = if name == "--contextsize " && case.embeds() { "--embeddingsmaxctx " } else { name };
             format!("{name}{rest}")
         })

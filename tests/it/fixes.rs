@@ -283,6 +283,8 @@ fn out_of_place(diagnosis: &Diagnosis, ranked: &Ranked) -> Vec<String> {
     let more = ["raise-host-limit", "swap", "fewer-at-once"].contains(&id);
     rule(own_limit && more && confidence(CauseId::FrameworkLimit) >= 0.5, "more RAM for a limit of the program's own");
     rule(id == "smaller-batch" && confidence(CauseId::LeakGrowth) >= 0.6, "a smaller batch for what grows");
+    let grows = confidence(CauseId::LeakGrowth) >= 0.6 && confidence(CauseId::Fragmentation) < 0.15;
+    rule(gpu && grows && ["expandable-segments", "max-split-size"].contains(&id), "an arrangement of what grows");
     rule(id == "gc-collect" && context.has(Clue::Accumulates), "a collection of what is referenced");
     let read = shown(&["torch.load(", "load_state_dict", "torch/serialization.py"])
         || context.frames.iter().any(|frame| frame.function.contains("load_"));
@@ -953,7 +955,7 @@ fn kobold_cpp_is_told_its_own_options() {
         llama_init_from_model: failed to initialize the context: failed to allocate compute pp buffers\n";
     let lines =
         ["max-model-len", "fewer-sequences", "weight-offload"].map(|id| lines_of(text, id).join("\n")).join("\n");
-    assert!(lines.contains("--contextsize 20480"), "{lines}");
+    assert!(lines.contains("--contextsize 20480") && !lines.contains("--fit on"), "{lines}");
     assert!(!lines.lines().any(|line| line.starts_with("-c ") || line.starts_with("-ub ")), "{lines}");
 }
 
