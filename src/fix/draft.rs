@@ -15,6 +15,9 @@ use crate::units::Interval;
 /// Below this probability a fix is nothing to do with the incident.
 const FAINTEST: f64 = 0.03;
 
+/// Less than one part of so many of the request is nothing.
+const SLIGHT: i128 = 50;
+
 /// An offer in the making.
 pub struct Draft<'a> {
     case: &'a Case<'a>,
@@ -201,6 +204,17 @@ impl<'a> Draft<'a> {
             return Advice::Silent;
         }
         if let Frees::Bytes { range, .. } = &self.frees {
+            // Nothing beside what was asked for, whatever was missing.
+            if let Some(asked) = self.case.requested().filter(|asked| range.high * SLIGHT < asked.low)
+                && self.case.missing().is_none()
+                && !self.case.composing()
+            {
+                let (most, asked) = (show(range.high), show(asked.middle()));
+                return Advice::Withheld(text!(
+                    en: "frees {most} at most, next to nothing of the {asked} asked for",
+                    zh: "最多释放 {most}，与申请的 {asked} 相比微不足道"
+                ));
+            }
             let reach = self.case.reach(self.saves.unwrap_or(*range));
             if reach == 0.0 && !self.case.composing() {
                 let most = show(range.high);
@@ -277,6 +291,8 @@ fn of_kobold(case: &Case, target: Target, line: Text) -> Text {
     let spelled = |line: &str| {
         let found = OF_KOBOLD.iter().find_map(|(option, name)| Some((*name, line.strip_prefix(option)?)));
         found.map_or(line.to_string(), |(name, rest)| {
+            // Releases of llama.cpp itself, which the remarks name, are none of its.
+            let rest = if name == "--gpulayers " { rest.split("   #").next().unwrap_or_default() } else { rest };
             let name = if name == "--contextsize " && case.embeds() { "--embeddingsmaxctx " } else { name };
             format!("{name}{rest}")
         })

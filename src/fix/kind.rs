@@ -8,24 +8,6 @@ use crate::domain::trainer::Trainer;
 use crate::domain::{Accelerator, Program};
 use crate::incident::context::{Clue, Frame, Phase, Platform};
 
-/// Commands that start a script of the user's own.
-const LAUNCHERS: &[&str] = &[
-    "torchrun",
-    "accelerate",
-    "deepspeed",
-    "colossalai",
-    "composer",
-    "horovodrun",
-    "ipython",
-    "jupyter",
-    "pytest",
-    "ray",
-    "streamlit",
-    "uvicorn",
-    "gunicorn",
-    "celery",
-];
-
 /// Words of an option's name that sets how much is worked on at the same time; and those of options that split a model.
 const CONCURRENT: &[&str] = &["execution-thread", "execution_thread", "concurren", "parallel-requests", "num-parallel"];
 
@@ -63,18 +45,11 @@ impl Case<'_> {
 
     /// True where an installed command failed in its package's own code: its user has no line, loader or block to edit.
     pub(super) fn installed_command(&self) -> bool {
-        let Some((first, rest)) = self.context.frames.split_first() else { return false };
-        let file = path(first);
-        let mut parts = file.rsplit('/');
-        let name = parts.next().unwrap_or_default();
-        let folder = parts.next().unwrap_or_default().to_ascii_lowercase();
-        let stub = first.code.as_deref().is_some_and(|code| code.trim_start().starts_with("sys.exit("));
-        first.function == "<module>"
-            && matches!(folder.as_str(), "bin" | "scripts")
-            && stub
-            && !rest.is_empty()
-            && !LAUNCHERS.iter().any(|launcher| name.starts_with(launcher))
-            && !rest.iter().any(Frame::is_user_code)
+        // Its launcher lies beside the interpreter; all that follows is the package's own.
+        let of_a_package = |frame: &Frame| !frame.is_user_code() || path(frame).contains("/bin/");
+        self.clue(Clue::InstalledCommand)
+            && !self.context.frames.is_empty()
+            && self.context.frames.iter().all(of_a_package)
     }
 
     /// True for one of diffusers' pipelines, which is several models: the options of a single one are refused.

@@ -20,7 +20,10 @@ pub const FIX: Fix = Fix {
     needs: &[Need::Ram, Need::Loader],
     // Ultralytics' users have no data set of their own making.
     applies: |case| {
-        case.context.workers.value() != Some(0) && torch_loader(case) && case.trainer() != Some(Trainer::Ultralytics)
+        few_samples(case).is_none()
+            && case.context.workers.value() != Some(0)
+            && torch_loader(case)
+            && case.trainer() != Some(Trainer::Ultralytics)
     },
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
     knobs: &[line(Target::Pytorch, "self.samples = np.array(paths)").note(
@@ -30,6 +33,13 @@ pub const FIX: Fix = Fix {
     fixtures: &["kernel/memcg-workers", "pytorch-host/worker-killed-with-report"],
     advise,
 };
+
+/// Fewer samples than this are no memory, however often they are copied.
+const FEW: u64 = 10_000;
+
+fn few_samples(case: &Case) -> Option<u64> {
+    case.context.samples.value().filter(|count| *count < FEW)
+}
 
 fn advise(case: &Case) -> Advice {
     let loader = case.sign(Sign::DataLoaderWorker) || case.context.workers.is_known() || case.clue(Clue::SampleCache);

@@ -330,7 +330,7 @@ impl Page {
         if let Some(ranked) = diagnosis.plan.offers.first() {
             // A recording changes nothing: it is what to look at.
             let head = match ranked.fix.class {
-                Class::Diagnosis => Text::new("To find out: ", "如何判定："),
+                Class::Diagnosis => Text::new("Next: ", "下一步："),
                 _ => Text::new("Change first: ", "首先修改："),
             };
             let head = run(Tone::Strong, self.say(&head));

@@ -283,6 +283,8 @@ fn out_of_place(diagnosis: &Diagnosis, ranked: &Ranked) -> Vec<String> {
     let more = ["raise-host-limit", "swap", "fewer-at-once"].contains(&id);
     rule(own_limit && more && confidence(CauseId::FrameworkLimit) >= 0.5, "more RAM for a limit of the program's own");
     rule(id == "smaller-batch" && confidence(CauseId::LeakGrowth) >= 0.6, "a smaller batch for what grows");
+    let grows = confidence(CauseId::LeakGrowth) >= 0.6 && confidence(CauseId::Fragmentation) < 0.15;
+    rule(gpu && grows && ["expandable-segments", "max-split-size"].contains(&id), "an arrangement of what grows");
     rule(id == "gc-collect" && context.has(Clue::Accumulates), "a collection of what is referenced");
     let read = shown(&["torch.load(", "load_state_dict", "torch/serialization.py"])
         || context.frames.iter().any(|frame| frame.function.contains("load_"));
@@ -953,7 +955,7 @@ fn kobold_cpp_is_told_its_own_options() {
         llama_init_from_model: failed to initialize the context: failed to allocate compute pp buffers\n";
     let lines =
         ["max-model-len", "fewer-sequences", "weight-offload"].map(|id| lines_of(text, id).join("\n")).join("\n");
-    assert!(lines.contains("--contextsize 20480"), "{lines}");
+    assert!(lines.contains("--contextsize 20480") && !lines.contains("--fit on"), "{lines}");
     assert!(!lines.lines().any(|line| line.starts_with("-c ") || line.starts_with("-ub ")), "{lines}");
 }
 
@@ -1149,4 +1151,31 @@ fn a_group_that_is_set_up_has_no_data_yet() {
     let offers = offers_for(text);
     let of_data = ["smaller-batch", "smaller-images", "mixed-precision", "gradient-checkpointing"];
     assert!(!offers.iter().any(|id| of_data.contains(id)), "{offers:?}");
+}
+
+#[test]
+fn a_command_that_starts_in_a_later_traceback_is_installed_all_the_same() {
+    let text = "Traceback (most recent call last):\n  \
+        File \"/v/lib/python3.8/site-packages/torch/utils/data/_utils/signal_handling.py\", line 66, in handler\n    \
+        _error_if_any_worker_fails()\nRuntimeError: DataLoader worker (pid 18120) is killed by signal: Killed.\n\n\
+        The above exception was the direct cause of the following exception:\n\nTraceback (most recent call last):\n  \
+        File \"/v/bin/ketos\", line 8, in <module>\n    sys.exit(cli())\n  \
+        File \"/v/lib/python3.8/site-packages/kraken/lib/train.py\", line 392, in run\n    \
+        for _, batch in enumerate(self.train_set):\nRuntimeError: DataLoader worker (pid(s) 18120) exited unexpectedly\n";
+    assert_eq!(lines_of(text, "fewer-workers"), ["2 worker processes"]);
+    assert!(!offers_for(text).contains(&"no-python-lists-in-dataset"));
+    let own = text.replace("/v/bin/ketos", "/w/train.py");
+    assert!(lines_of(&own, "fewer-workers").iter().any(|line| line.starts_with("DataLoader(")));
+}
+
+#[test]
+fn an_average_that_is_nothing_beside_the_device_is_left_where_it_is() {
+    let of = |parameters: &str| {
+        offers_for(&refused(&format!(
+            "$ python train.py --model-ema --amp\nModel b2 created, param count: {parameters}\n\
+            Traceback (most recent call last):\n  File \"/w/train.py\", line 503, in train_epoch\n    loss.backward()\n"
+        )))
+    };
+    assert!(of("1109109994").contains(&"ema-on-cpu"));
+    assert!(!of("9109994").contains(&"ema-on-cpu"));
 }

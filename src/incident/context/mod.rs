@@ -203,6 +203,8 @@ closed_set! {
         Splats = "splats",
         /// Weights are held once for each NUMA node: `USE_NUMA=1`.
         CopyPerNode = "copy-per-node",
+        /// A traceback starts in an installed command.
+        InstalledCommand = "installed-command",
         /// A JAX, TensorFlow or second framework shares the process.
         SecondFramework = "second-framework",
         /// Request sizes vary with the data (sequence lengths, image sizes, graph sizes).

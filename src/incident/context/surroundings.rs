@@ -169,6 +169,34 @@ fn windows_path(text: &str) -> bool {
     })
 }
 
+/// Commands that start a script of the user's own.
+const LAUNCHERS: &[&str] = &[
+    "torchrun",
+    "accelerate",
+    "deepspeed",
+    "colossalai",
+    "composer",
+    "horovodrun",
+    "ipython",
+    "jupyter",
+    "pytest",
+    "python",
+    "ray",
+    "streamlit",
+    "uvicorn",
+    "gunicorn",
+    "celery",
+];
+
+/// The outermost frame of a package's own command: `File "/opt/env/bin/ketos", line 8, in <module>`.
+fn starts_in_a_command(text: &str) -> bool {
+    let Some((file, _)) = text.split_once("\", line ").filter(|(_, rest)| rest.ends_with("in <module>")) else {
+        return false;
+    };
+    let name = file.rsplit_once("/bin/").map(|(_, name)| name).filter(|name| !name.contains(['/', '.', ' ']));
+    name.is_some_and(|name| !LAUNCHERS.iter().any(|launcher| name.starts_with(launcher)))
+}
+
 /// Clues that a line holds, wherever it stands in the log.
 pub(super) fn clues(text: &str, found: &mut Vec<Clue>) {
     let lower = text.to_ascii_lowercase();
@@ -329,6 +357,7 @@ pub(super) fn clues(text: &str, found: &mut Vec<Clue>) {
             "litserve",
         ]),
     );
+    add(Clue::InstalledCommand, starts_in_a_command(text));
     add(Clue::KoboldCpp, says(&["koboldcpp"]));
     add(Clue::Splats, says(&["splatfacto", "gsplat", "num_gaussians", "number of gaussians"]));
     add(Clue::CopyPerNode, says(&["use_numa=1"]));

@@ -65,6 +65,7 @@ const KEYWORDS: &[(&str, u8)] = &[
     ("fully_sharded", SETTING),
     ("fsdp", CLUE | SETTING),
     ("koboldcpp", CLUE),
+    ("/bin/", CLUE),
     ("splatfacto", CLUE),
     ("gsplat", CLUE),
     ("gaussians", CLUE),
