@@ -32,7 +32,8 @@ pub(super) fn all(document: &Document, position: usize, found: Found<'_>) {
     // The message's own, or the one that most lines around it bear.
     let most = marks.iter().max_by_key(|(_, times, _)| *times).map(|(mark, ..)| *mark);
     for (mark, times, own) in marks {
-        if times >= LEAST && (own || most == Some(mark) && times * 2 >= lines) {
+        let sure = times * 2 >= lines || times > LEAST && is_proper(mark);
+        if times >= LEAST && (own || most == Some(mark) && sure) {
             named(stem(mark)).into_iter().for_each(|program| found(Way::Repeated, program));
         }
     }

@@ -125,8 +125,19 @@ const MADE: &[&str] = &[
     "tree",
 ];
 /// What is made in memory for a thing that is none.
-const STRUCTURES: &[&str] =
-    &["structure", "structures", "struct", "structs", "buffer", "buffers", "array", "arrays", "stack", "memory", "hash"];
+const STRUCTURES: &[&str] = &[
+    "structure",
+    "structures",
+    "struct",
+    "structs",
+    "buffer",
+    "buffers",
+    "array",
+    "arrays",
+    "stack",
+    "memory",
+    "hash",
+];
 /// What is allocated, and is no memory.
 const OTHERS: &[&str] = &[
     "port",

@@ -81,8 +81,20 @@ const GOES_ON: &[&str] = &[
 /// True where one of [`GOES_ON`] is said, and its clause doesn't deny it: `did not successfully train any models`.
 fn goes_on(lower: &str) -> bool {
     // `profile saved to: …`, `core written to …`: what is kept of a failure.
-    const KEPT: &[&str] =
-        &["log", "logs", "report", "profile", "dump", "core", "trace", "crash", "backtrace", "stack", "minidump", "diagnostics"];
+    const KEPT: &[&str] = &[
+        "log",
+        "logs",
+        "report",
+        "profile",
+        "dump",
+        "core",
+        "trace",
+        "crash",
+        "backtrace",
+        "stack",
+        "minidump",
+        "diagnostics",
+    ];
     GOES_ON.iter().filter_map(|word| lower.find(word).map(|at| (*word, at))).any(|(word, at)| {
         let lead = &lower[..at];
         let writes = matches!(word, "saved" | "saving" | "written to" | "wrote ");
