@@ -347,12 +347,6 @@ fn tally(document: &Document, position: usize, unlisted_only: bool) -> Tally {
     commands::all(document, position, &mut add);
     banner::all(document, position, &mut add);
     repeated::all(document, position, &mut add);
-    #[cfg(debug_assertions)]
-    if std::env::var_os("OOMDOC_NAMES").is_some() {
-        for name in &tally.names {
-            eprintln!("  {position} {} {} {:?}", name.program.id(), name.score, name.ways);
-        }
-    }
     tally
 }
 

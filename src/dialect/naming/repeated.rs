@@ -1,5 +1,5 @@
-//! The mark with which a program begins its lines, told by how often it stands there: `grid: …` on the message's own line
-//! and on others before and behind it, `mesh.c:12  GRID  ERROR …`, `GridVerbose PHYSICS | …`.
+//! The mark with which a program begins its lines, told by how often it stands there: `grid: …` on the message's own
+//! line and on others before and behind it, `mesh.c:12  GRID  ERROR …`, `GridVerbose PHYSICS | …`.
 
 use super::head;
 use super::line::{Found, is_level};

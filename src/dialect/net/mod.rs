@@ -1666,7 +1666,7 @@ mod tests {
             "Failed to allocate connection structures",
             "pan: reached -DMEMLIM bound",
             "Error: model requires 38.2 GB VRAM, GPU has 24.0 GB",
-            "W0107 17:57:40.437475 12 load.cpp:94] fragment failed, id=4, err_msg=Memory exceed limit. Used: 9, Limit: 8",
+            "W0107 17:57:40.437475 12 load.cpp:94] part failed, id=4, err_msg=Memory exceed limit. Used: 9, Limit: 8",
             "I0811 17:05:41.004817 12 memory.cpp:661] OOM detected for the terminated container 4711",
             "circular buffers grow to 1531904 B which is beyond max L1 size of 1499136 B",
             "working set size > client RAM limit: 8012.30MB > 7012.20MB",

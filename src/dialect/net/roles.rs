@@ -1075,8 +1075,8 @@ pub fn figures(line: &str, next: &str, at: Span, cut: bool, refused: Option<usiz
     told
 }
 
-/// `job killed: exceeded requested memory (used 65 GiB, requested 64 GiB)`: what a job asked for at its start and passed
-/// by a little is its limit, where no other is printed.
+/// `job killed: exceeded requested memory (used 65 GiB, requested 64 GiB)`: what a job asked for at its start, and then
+/// passed by little, is its limit where no other is printed.
 fn granted(told: &mut Told, lower: &str) {
     let get = |wanted: Fact| told.figures.iter().find(|(fact, _)| *fact == wanted).map(|(_, figure)| *figure);
     let there = [Fact::Limit, Fact::Capacity, Fact::Free].into_iter().any(|fact| get(fact).is_some());
@@ -1715,8 +1715,8 @@ mod tests {
             ),
             ("needs 5 GiB but only 1 GiB is available", vec![(Requested, 5 * G), (Free, G)]),
             (
-                "reg_mr(address=0x7f56f22dc000, length=4718592, access=0xf) failed: Cannot allocate memory : Please set \
-                 max locked memory (ulimit -l) to 'unlimited' (current: 64 kbytes)",
+                "reg_mr(address=0x7f56f22dc000, length=4718592, access=0xf) failed: Cannot allocate memory : Please \
+                 set max locked memory (ulimit -l) to 'unlimited' (current: 64 kbytes)",
                 vec![(Requested, 4718592), (Limit, 64 << 10)],
             ),
             ("Not enough memory to write total of 4292720 bytes.", vec![(Requested, 4292720)]),
