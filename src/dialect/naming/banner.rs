@@ -249,7 +249,7 @@ fn version(text: &str) -> Option<Program> {
         return named(name);
     }
     let number = words.iter().position(|word| is_version(word))?;
-    // `Z3 version 4.12`, `c z3 version 4.8` of a solver's comments: a letter and a digit, and nothing else can be meant.
+    // `Z3 version 4.12`, `c z3 version 4.8` of a solver's comments: a letter and a digit, and nothing else is meant.
     if let Some([name, "version"]) = number.checked_sub(2).and_then(|at| words.get(at..number))
         && let Some(program) = super::word::tiny(name)
     {

@@ -170,6 +170,10 @@ fn tell(frames: &[Program], found: &mut dyn FnMut(Way, Program)) {
 
 /// The packages of one frame; nothing where a line is none.
 fn frame(text: &str) -> Vec<Program> {
+    // `…/site-packages/grid/mesh.py:1: FutureWarning: …`: printed where it is deprecated, and no frame.
+    if text.contains("Warning: ") && !text.contains("File \"") {
+        return Vec::new();
+    }
     if let Some(program) = package(text) {
         return vec![program];
     }

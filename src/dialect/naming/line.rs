@@ -439,6 +439,17 @@ fn prefix(line: &str, found: Found<'_>) {
         prefix(tail, found);
         return;
     }
+    // `gridgpu 0000:01:00.0: solver[4711]: …`: the driver of the kernel, its device, and for whom.
+    let mut pairs = line.split_whitespace().zip(line.split_whitespace().skip(1)).take(8);
+    let driver = pairs.find_map(|(name, device)| {
+        let bytes = device.as_bytes();
+        let place = matches!(bytes, [_, _, _, _, b':', _, _, b':', _, _, b'.', _, b':']);
+        (place && device.bytes().all(|byte| byte.is_ascii_hexdigit() || matches!(byte, b':' | b'.'))).then_some(name)
+    });
+    if let Some(program) = driver.and_then(named) {
+        found(Way::Prefix, program);
+        return;
+    }
     // `… host foo[123]: …`, `… node1 !ERR | foo[123] …`: who writes, with its number.
     let writer = line.split_whitespace().take(9).find_map(|word| {
         let (name, pid) = word.trim_end_matches(':').strip_suffix(']')?.split_once('[')?;
@@ -1139,6 +1150,7 @@ fn folders(line: &str, own: bool, found: Found<'_>) {
         }
         let file = path.split([':', '(']).next().and_then(|path| path.rsplit(['/', '\\']).next()).unwrap_or_default();
         let absolute = path.starts_with(['/', '~']) || path.get(1..2) == Some(":");
+        let mut rooted = false;
         for (at, part) in folders.iter().enumerate() {
             let under = at.checked_sub(1).and_then(|at| folders.get(at));
             // `…/src/umpire/alloc/CudaAllocator.hpp`: the package within a source tree, in the message's own line.
@@ -1164,10 +1176,13 @@ fn folders(line: &str, own: bool, found: Found<'_>) {
                 && folders.get(1).is_some_and(|next| *next == "src");
             if home || holds && at > 0 || root {
                 let way = if own { Way::Source } else { Way::Folder };
-                named(unversioned(part)).into_iter().for_each(|program| found(way, program));
+                let package = named(unversioned(part));
+                // The package before its sources is surer than the folder of a checkout.
+                rooted |= package.is_some() && holds && part.contains('_');
+                package.into_iter().for_each(|program| found(way, program));
             }
         }
-        if absolute_source(path) {
+        if !rooted && absolute_source(path) {
             frames::checkout(path).into_iter().for_each(|(_, program)| found(Way::Source, program));
         }
         if let Some(library) = file.strip_prefix("lib").and_then(|file| file.split_once(".so")) {

@@ -347,12 +347,6 @@ fn tally(document: &Document, position: usize, unlisted_only: bool) -> Tally {
     commands::all(document, position, &mut add);
     banner::all(document, position, &mut add);
     repeated::all(document, position, &mut add);
-    #[cfg(debug_assertions)]
-    if std::env::var_os("OOMDOC_NAMES").is_some() {
-        for name in &tally.names {
-            eprintln!("  {position} {} {} {:?}", name.program.id(), name.score, name.ways);
-        }
-    }
     tally
 }
 
@@ -531,6 +525,13 @@ mod tests {
             ("$ ls -l other.log | head\n$ gridtool -n 4\nout of memory", "gridtool"),
             ("$ perf record -e cycles:P -- sleep 5\nfailed to mmap: out of memory", "perf"),
             ("  File \"/home/ann/gridtool/gridtool/grow.py\", line 5, in grow\nMemoryError", "gridtool"),
+            ("sort: mémoire épuisée", "sort"),
+            ("+ set -euo pipefail\n+ LC_ALL=C\n+ gridtool -k1\nout of memory", "gridtool"),
+            ("$ time q3 -st a.smt2\n(error \"out of memory\")", "q3"),
+            ("c q3 version 4.8.17 - 64 bit\nERROR: out of memory", "q3"),
+            ("[ 12.345678] gridgpu 0000:01:00.0: solver[4711]: out of memory", "gridgpu"),
+            ("GridMCVerbose A(1) | a\nGridMCVerbose A(1) | b\nGridMCVerbose B(2) | c\nCannot reserve memory", "gridmc"),
+            ("mesh.c:1  GRIDX  ERROR a\nmesh.c:2  GRIDX  ERROR b\nmesh.c:3  GRIDX  ERROR out of memory", "gridx"),
         ] {
             assert_eq!(of(log).as_deref(), Some(name), "{log}");
         }
@@ -562,6 +563,7 @@ mod tests {
             "alpha 0.5 1.25\nout of memory",
             "Jan  1 10:00:00 host othertool[12]: ready\nJan  1 10:00:01 host kernel: out of memory",
             "[12.345678] othertool[4711]: ready\n[12.345679] out of memory",
+            "Étape 1/5 : a\nÉtape 2/5 : b\nÉtape 3/5 : c\nout of memory",
             "affinity: SYS\nreading\nreading\nreading\nout of memory",
             "$ grep -n \"A\\|GRID_COUNT\" a.h\nout of memory",
             "==============\nINSTANT 0.310E+00\n==============\nout of memory",

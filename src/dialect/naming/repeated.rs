@@ -1,5 +1,5 @@
-//! The mark with which a program begins its lines, told by how often it stands there: `grid: …` on the message's own line
-//! and on others before and behind it, `mesh.c:12  GRID  ERROR …`, `GridVerbose PHYSICS | …`.
+//! The mark with which a program begins its lines, told by how often it stands there: `grid: …` on the message's own
+//! line and on others before and behind it, `mesh.c:12  GRID  ERROR …`, `GridVerbose PHYSICS | …`.
 
 use super::head;
 use super::line::{Found, is_level};
@@ -32,7 +32,8 @@ pub(super) fn all(document: &Document, position: usize, found: Found<'_>) {
     // The message's own, or the one that most lines around it bear.
     let most = marks.iter().max_by_key(|(_, times, _)| *times).map(|(mark, ..)| *mark);
     for (mark, times, own) in marks {
-        if times >= LEAST && (own || most == Some(mark) && times * 2 >= lines) {
+        let sure = times * 2 >= lines || times > LEAST && is_proper(mark);
+        if times >= LEAST && (own || most == Some(mark) && sure) {
             named(stem(mark)).into_iter().for_each(|program| found(Way::Repeated, program));
         }
     }

@@ -286,7 +286,12 @@ pub(super) fn is_file(word: &str) -> bool {
 
 /// A name that could be a program's, in the spelling of the list.
 pub(super) fn named(word: &str) -> Option<Program> {
+    // `Étape`: a letter of another script is no mark around a name.
+    let trimmed = word.trim_matches(|c: char| !c.is_alphanumeric());
     let word = word.trim_matches(|c: char| !c.is_ascii_alphanumeric());
+    if trimmed.len() > word.len() && word.is_ascii() {
+        return None;
+    }
     let letters = word.bytes().filter(u8::is_ascii_alphabetic).count();
     let dots = word.contains("..");
     // `LogRender:` is a category of a log.

@@ -388,7 +388,9 @@ fn reports(line: &str, before: &str, behind: &str, said: &str) -> bool {
     }
     // `[ RUN      ] Allocator.OutOfMemory`, `[  FAILED  ] …`: a test by its name.
     let mark = start.strip_prefix('[').and_then(|rest| rest.split_once(']')).map(|(mark, _)| mark.trim());
-    if mark.is_some_and(|mark| matches!(mark, "run" | "ok" | "passed" | "failed" | "skipped" | "disabled")) {
+    if mark.is_some_and(|mark| {
+        matches!(mark, "run" | "ok" | "pass" | "passed" | "failed" | "skip" | "skipped" | "disabled")
+    }) {
         return false;
     }
     // `memory_limit_exceeded_total 3`: a counter.
@@ -461,6 +463,11 @@ fn reports(line: &str, before: &str, behind: &str, said: &str) -> bool {
         "issues",
         "risk",
     ];
+    // `insufficient memory bandwidth`: how fast it is.
+    let behind_it = behind.trim_start().strip_prefix("memory ").unwrap_or_default();
+    if behind_it.starts_with("bandwidth") || behind_it.starts_with("clock") {
+        return false;
+    }
     let thing = behind.trim_start_matches([' ', '-', '_']).split(|c: char| !c.is_alphabetic()).next();
     if thing.is_some_and(|thing| THINGS.contains(&thing)) {
         return false;
@@ -1482,6 +1489,11 @@ mod tests {
         for line in [
             "Memory limit: 16 GiB",
             "memory limit set to 80% of 64 GB",
+            "I0601 08:31:19.700412 12 memory.cpp:651] Discarded OOM notifier for container 6a0e",
+            "insufficient memory bandwidth on this platform, expect slow performance",
+            "[PASS] returns ENOMEM when the arena is full",
+            "failed to allocate a connection",
+            "worker failed, exit status: -12",
             "heap size 4096 MB, max 8192 MB, used 1201 MB",
             "allocated 12.4 GiB in 312 blocks, 0 failed",
             "allocator: 1201 allocations, 1201 frees, no failures",
@@ -1647,6 +1659,15 @@ mod tests {
             "grid: mesh.cpp:33: grow: Assertion `(size_t)n * sizeof(int) < getAvailableMemory()' failed.",
             "RuntimeError: Could not load the mesh status=4 message=Allocation Failure",
             "Couldn't init a test: Low mem for result. aborting.",
+            "[  101.118219] gridgpu 0000:01:00.0: solver[4711]: validate: -12",
+            "gridgpu: probe failed with error -12",
+            "ERROR 5 (HY000): Kein Speicher vorhanden (8388608 Bytes benötigt). Bitte Server neu starten",
+            "sort: minnet är slut, inte tillräckligt med minne",
+            "Failed to allocate connection structures",
+            "pan: reached -DMEMLIM bound",
+            "Error: model requires 38.2 GB VRAM, GPU has 24.0 GB",
+            "W0107 17:57:40.437475 12 load.cpp:94] part failed, id=4, err_msg=Memory exceed limit. Used: 9, Limit: 8",
+            "I0811 17:05:41.004817 12 memory.cpp:661] OOM detected for the terminated container 4711",
             "circular buffers grow to 1531904 B which is beyond max L1 size of 1499136 B",
             "working set size > client RAM limit: 8012.30MB > 7012.20MB",
             "Memory limit exceeded: The limit is too low to initialize spilling operator. Minimum is 136 MB.",

@@ -731,6 +731,23 @@ fn label_before(before: &str) -> Option<(Fact, bool, usize)> {
     }
     // `left in the process's limit = 2 GiB`: what is left, not the limit.
     let lead = last_chars(&lower[..at], 30);
+    // `max locked memory (ulimit -l) … (current: 64 kbytes)`: of a limit, what is set.
+    if fact == Fact::Used
+        && lower[at..].starts_with("current")
+        && (lower.contains("ulimit") || lower.contains("rlimit"))
+    {
+        return Some((Fact::Limit, true, 0));
+    }
+    // `not enough memory to write total of 12 bytes`: what was to be written.
+    if fact == Fact::Capacity && length == "total".len() && between.starts_with(" of") {
+        let written = lower[..at].trim_end().trim_end_matches(" a");
+        let (lead, _) = written.rsplit_once(' ')?;
+        if lead.ends_with(" to") {
+            let lacks =
+                ["memory to", "room to", "failed to", "unable to", "not able to"].iter().any(|w| lead.ends_with(w));
+            return lacks.then_some((Fact::Requested, false, 0));
+        }
+    }
     // `would use a total of 9 GiB`: a sum, no device's total.
     if fact == Fact::Capacity && (lead.ends_with(" a ") || lead.ends_with("(a ")) && between.starts_with(" of") {
         return None;
@@ -892,6 +909,24 @@ fn argument(before: &str, after: &str) -> bool {
     after.starts_with(')') && (name.contains("malloc") || name.ends_with("alloc"))
 }
 
+/// True for the length that a call was given by its name, where that call failed for memory:
+/// `reg_mr(address=0x7f, length=4096, access=0xf) failed: Cannot allocate memory`.
+fn argument_by_name(line: &str, place: &Place) -> bool {
+    let (Some(ahead), Some(behind)) = (line.get(..place.from), line.get(place.to..)) else { return false };
+    let Some((lead, arguments)) = ahead.rsplit_once('(') else { return false };
+    let key = arguments.rsplit([',', ' ', '(']).next().unwrap_or_default().to_ascii_lowercase();
+    let named = matches!(key.as_str(), "length=" | "len=" | "size=" | "bytes=" | "nbytes=" | "length:" | "size:");
+    let Some((rest, tail)) = behind.split_once(')') else { return false };
+    let tail = tail.trim_start_matches([':', ' ']).to_ascii_lowercase();
+    let failed = ["failed", "returned null", "cannot allocate", "error", "= -1 enomem", "-1 enomem"];
+    named
+        && !arguments.contains(')')
+        && !rest.contains('(')
+        && lead.ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_')
+        && failed.iter().any(|words| tail.starts_with(words))
+        && ["memory", "enomem", "alloc", "mmap", "map("].iter().any(|word| line.to_ascii_lowercase().contains(word))
+}
+
 /// A label behind a figure.
 #[derive(Debug, Clone, Copy)]
 struct Behind {
@@ -921,9 +956,11 @@ fn label_after(after: &str) -> Option<Behind> {
         "does not fit",
         "doesn't fit",
     ];
+    // `failed to allocate 12 bytes using huge pages`: how.
+    let how = |at: usize, word: &str| word == "using" && !clause[at + word.len()..].trim().is_empty();
     let label = LABELS
         .iter()
-        .filter_map(|(word, fact)| clause.find(word).map(|at| (at, word.len(), *fact)))
+        .filter_map(|(word, fact)| clause.find(word).filter(|at| !how(*at, word)).map(|at| (at, word.len(), *fact)))
         .filter(|(at, ..)| !within_word(&clause, *at));
     let excess = excess.iter().filter_map(|word| clause.find(word).map(|at| (at, word.len(), Fact::Requested)));
     let (at, length, fact) = label.chain(excess).min_by_key(|(at, length, _)| (*at, std::cmp::Reverse(*length)))?;
@@ -1024,6 +1061,7 @@ pub fn figures(line: &str, next: &str, at: Span, cut: bool, refused: Option<usiz
         sum.into_iter().for_each(|(fact, _)| *fact = Fact::Used);
         told.slack.iter_mut().filter(|(fact, _)| *fact == Fact::Capacity).for_each(|(fact, _)| *fact = Fact::Used);
     }
+    granted(&mut told, &lower);
     one_that_passes(&mut told, &asked);
     // `9 GiB used but the device only has 8 GiB`: what is more than the whole would have been used.
     let get = |wanted: Fact| told.figures.iter().find(|(fact, _)| *fact == wanted).map(|(_, figure)| figure.interval());
@@ -1035,6 +1073,20 @@ pub fn figures(line: &str, next: &str, at: Span, cut: bool, refused: Option<usiz
     impossible(&told.figures).into_iter().for_each(|fact| told.unreadable.push(fact));
     told.figures.retain(|(fact, _)| !told.unreadable.contains(fact));
     told
+}
+
+/// `job killed: exceeded requested memory (used 65 GiB, requested 64 GiB)`: what a job asked for at its start, and then
+/// passed by little, is its limit where no other is printed.
+fn granted(told: &mut Told, lower: &str) {
+    let get = |wanted: Fact| told.figures.iter().find(|(fact, _)| *fact == wanted).map(|(_, figure)| *figure);
+    let there = [Fact::Limit, Fact::Capacity, Fact::Free].into_iter().any(|fact| get(fact).is_some());
+    let killed = lower.contains("exceed") && (lower.contains("limit exceeded: requested") || lower.contains("killed"));
+    let (Some(asked), Some(used)) = (get(Fact::Requested), get(Fact::Used).or(get(Fact::Peak))) else { return };
+    let passed = asked.interval().low <= used.interval().high && used.bytes / 5 * 4 <= asked.bytes;
+    if killed && passed && !there {
+        told.figures.iter_mut().filter(|(fact, _)| *fact == Fact::Requested).for_each(|(fact, _)| *fact = Fact::Limit);
+        told.slack.iter_mut().filter(|(fact, _)| *fact == Fact::Requested).for_each(|(fact, _)| *fact = Fact::Limit);
+    }
 }
 
 /// Of several requests in a line the one that passes the limit on top of what is held, where it alone does.
@@ -1475,7 +1527,7 @@ fn classed(
         let fails = ["cannot fit", "can't fit", "not fit", "n't fit", "unable to fit"].iter().any(|w| lead.contains(w));
         (within && fails && !place.bare).then_some(Fact::Limit)
     };
-    let by_call = argument(before, after).then_some(Fact::Requested);
+    let by_call = (argument(before, after) || argument_by_name(line, place)).then_some(Fact::Requested);
     let by_size = sized().or(by_call).or_else(grown).or_else(object).or_else(denied).or_else(told_size);
     // `want 6 GiB, have 2 GiB`; what a card or a pool has is its whole.
     let has = || {
@@ -1553,6 +1605,15 @@ fn classed(
     let Some(fact) = fact.or(enough.then_some(Fact::Needed)) else {
         return if foretold(line, place) { Said::NoSize } else { Said::Nothing };
     };
+    // `malloc returns null: len=123456789 in mesh, total 4567891`: a sum of whatever, where no holder is named.
+    if place.bare && fact == Fact::Capacity && !of {
+        let lower = line.to_ascii_lowercase();
+        let held =
+            ["mem", "gpu", "device", "ram", "heap", "pool", "arena", "avail", "free", "capacity", "cache", "host"];
+        if !held.iter().any(|word| lower.contains(word)) {
+            return Said::NoSize;
+        }
+    }
     // A count without a unit is a size only where its label asks for bytes.
     // `3145728000 (out of 4225761280) available`: the whole is in the unit of its part.
     let part = i.checked_sub(1).and_then(|i| places.get(i)).is_some_and(|part| part.figure.bytes <= place.figure.bytes);
@@ -1653,6 +1714,19 @@ mod tests {
                 vec![(Requested, 5 * G), (Capacity, 8 * G), (Free, G)],
             ),
             ("needs 5 GiB but only 1 GiB is available", vec![(Requested, 5 * G), (Free, G)]),
+            (
+                "reg_mr(address=0x7f56f22dc000, length=4718592, access=0xf) failed: Cannot allocate memory : Please \
+                 set max locked memory (ulimit -l) to 'unlimited' (current: 64 kbytes)",
+                vec![(Requested, 4718592), (Limit, 64 << 10)],
+            ),
+            ("Not enough memory to write total of 4292720 bytes.", vec![(Requested, 4292720)]),
+            ("failed to allocate 4292720 bytes using md posix: Out of memory", vec![(Requested, 4292720)]),
+            ("out of memory: 6.87195e+10 bytes limit", vec![]),
+            ("malloc returns null: len=123456789 in mesh, total 4567891", vec![]),
+            (
+                "job killed: exceeded requested memory (used 9 GiB, requested 8 GiB)",
+                vec![(Limit, 8 * G), (Used, 9 * G)],
+            ),
             (
                 "7 GiB of 8 GiB in use, failed to allocate 2 GiB",
                 vec![(Requested, 2 * G), (Capacity, 8 * G), (Used, 7 * G)],

@@ -294,7 +294,25 @@ const HOST: &[&str] = &["host", "system", "cpu", "node", "machine", "physical", 
 fn labelled(line: &str, at: Span) -> Option<Labelled<'_>> {
     let sets = roles::sizes(line, at);
     let mut told = sets.iter().filter_map(|set| of_set(set));
-    told.next().filter(|_| told.next().is_none())
+    let one = told.next().filter(|_| told.next().is_none());
+    one.or_else(|| sets.iter().find_map(|set| of_product(line, set)))
+}
+
+/// What a card has, behind its name: `GeForce RTX 3070(7959MB)`, `GTX 1060 3GB with 3019MB`, `RTX 3060, 11.8GiB`.
+fn of_product<'a>(line: &'a str, set: &roles::Set<'a>) -> Option<Labelled<'a>> {
+    const PRODUCTS: &[&str] = &["geforce", "radeon", "quadro", "tesla", "nvidia", "instinct", "titan", "rtx ", "gtx "];
+    /// A model's number, and what it is of, stand between.
+    const FAR: usize = 48;
+    let lower = line.to_ascii_lowercase();
+    let named = PRODUCTS.iter().filter_map(|product| lower.find(product)).min()?;
+    let at = set.before.as_ptr() as usize - line.as_ptr() as usize + set.before.len();
+    let lead = line.get(named..at).filter(|lead| lead.len() <= FAR)?;
+    let rest = set.after.trim_start();
+    let told = lead.ends_with('(') && rest.starts_with(')')
+        || lead.ends_with(" with ") && !rest.starts_with(|c: char| c.is_ascii_alphabetic())
+        || lead.ends_with(", ") && rest.is_empty();
+    let other = ["free", "used", "avail", "left", "alloc", "fail", "error"].iter().any(|word| lower.contains(word));
+    (told && !other).then_some(Labelled { label: lead, fact: Fact::Capacity, whose: Whose::Device, figure: set.figure })
 }
 
 fn of_set<'a>(set: &roles::Set<'a>) -> Option<Labelled<'a>> {
@@ -394,6 +412,8 @@ mod tests {
                 (Capacity, Device, 2048),
             ),
             ("2026-03-02 10:11:12 [info] VRAM: 8192 MiB", (Capacity, Device, 8192)),
+            ("//GPU info: NVIDIA GeForce RTX 3070(7959MB), CUDA Driver 12.2", (Capacity, Device, 7959)),
+            ("GeForce GTX 1060 3GB with 3019MB @ 192 bits x 4004MHz", (Capacity, Device, 3019)),
             ("Maximum memory usage: 900 MiB", (Peak, Unsaid, 900)),
             ("memory limit = 700 MiB", (Limit, Unsaid, 700)),
             ("Memory required per process   :  700 MiB", (Fact::Needed, Host, 700)),

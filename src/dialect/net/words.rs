@@ -537,8 +537,26 @@ pub const TRIGGERS: &[&str] = &[
     "(?i)ret = -12",
     "(?i)rc=-12",
     "(?i)ate: -12",
+    "(?i)s: -12",
     "(?i)OOM detected",
     "(?i)memlim",
+    "(?i)returns NULL",
+    "(?i)B VRAM",
+    "(?i)GPU has ",
+    "(?i)card has ",
+    "(?i)device has ",
+    "(?i)system has ",
+    "(?i)machine has ",
+    "ein Speicher mehr",
+    "einen Speicher mehr",
+    "peicher konnte",
+    "peicher kann",
+    "メモリがありません",
+    "メモリが確保",
+    "申请显存",
+    "申请内存",
+    "分配内存失败",
+    "分配显存失败",
 ];
 
 /// Names of errors: whoever prints one reports it. As printed, and what they tell of the resource.
@@ -773,6 +791,16 @@ const SENTENCES: &[(&str, Option<Resource>)] = {
         ("無法配置記憶體", Some(Host)),
         ("內存不足", None),
         ("oom detected", None),
+        ("kein speicher mehr", None),
+        ("keinen speicher mehr", None),
+        ("pas assez de mémoire", None),
+        ("plus assez de mémoire", None),
+        ("メモリがありません", None),
+        ("メモリが確保でき", None),
+        ("申请显存失败", Some(Gpu)),
+        ("申请内存失败", None),
+        ("分配内存失败", None),
+        ("分配显存失败", Some(Gpu)),
         ("manque de mémoire", None),
         ("plus de mémoire", None),
     ]
@@ -1082,7 +1110,7 @@ pub fn spoken(line: &str, lower: &str) -> Option<Spoken> {
         && ["reserviert", "reservieren", "alloz", "zuweisen", "zugewiesen", "anfordern", "angefordert"]
             .iter()
             .any(|act| rest.contains(act))
-        && (rest.contains("speicher") || rest.contains(" byte") || super::roles::has_size(rest))
+        && (lower.contains("speicher") || rest.contains(" byte") || super::roles::has_size(rest))
     {
         return Some(Spoken { at, end, named: false, resource: None });
     }
@@ -1149,7 +1177,10 @@ pub fn spoken(line: &str, lower: &str) -> Option<Spoken> {
     // `would require 70 GB but only 60 GB …`: a need above a bound, both printed.
     if let Some((at, end)) = find(NEEDS)
         && let Some(rest) = lower.get(end..)
-        && let Some((need, bound)) = rest.split_once(" but ").or_else(|| rest.split_once(", only "))
+        && let Some((need, bound)) = rest
+            .split_once(" but ")
+            .or_else(|| rest.split_once(", only "))
+            .or_else(|| rest.split_once(", ").filter(|(_, bound)| holder_has(bound)))
         && super::roles::has_size(need)
         && super::roles::has_size(bound)
         && ["only", "available", "ceiling", "limit", "capacity", "free", "maximum", "has ", "have ", "budget", "cap "]
@@ -1203,6 +1234,15 @@ pub fn spoken(line: &str, lower: &str) -> Option<Spoken> {
         })
 }
 
+/// `the GPU has 24 GB`, `this machine only has 8 GB`: of whom it was needed.
+fn holder_has(bound: &str) -> bool {
+    let mut words = bound.split(' ').filter(|word| !matches!(*word, "the" | "this" | "your" | "only" | "just" | "and"));
+    let holder = words.next().is_some_and(|word| {
+        matches!(word, "gpu" | "device" | "card" | "system" | "machine" | "host" | "node" | "had" | "has" | "have")
+    });
+    holder && bound.split(' ').any(|word| matches!(word, "has" | "have" | "had"))
+}
+
 /// A device interface's call that failed with the number of its error for memory: `clCreateBuffer failed: -4`,
 /// `vkAllocateMemory: VkResult -2`.
 fn device_code(lower: &str) -> Option<(usize, usize)> {
@@ -1247,7 +1287,12 @@ fn errno(lower: &str) -> Option<(usize, usize)> {
         // `[12.345678] drm 0000:01:00.0: validate: -12`
         let ringed = lower.trim_start().starts_with('[') && lower.contains("] ") || lower.contains(" kernel: ");
         let last = behind.trim().is_empty() && lead.ends_with(": ");
-        ends && lead.ends_with([' ', '=', '(']) && (told && fails(lower) || ringed && last)
+        // `exit status: -12`: a signal's number.
+        let other = ["exit", "code", "status", "signal", "offset", "level", "temperature", "gain", "returncode"]
+            .iter()
+            .any(|other| word.ends_with(other));
+        let told = told && fails(lower) || last && (ringed || !other && fails(lower));
+        ends && lead.ends_with([' ', '=', '(']) && told
     })?;
     Some((at, at + number.len()))
 }
