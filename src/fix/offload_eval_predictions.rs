@@ -36,7 +36,9 @@ pub const FIX: Fix = Fix {
 
 fn advise(case: &Case) -> Advice {
     let grows = case.confidence(CauseId::LeakGrowth) >= 0.2;
-    if !(case.clue(Clue::Accumulates) && (case.evaluating() || !case.training()) || case.evaluating() && grows) {
+    let gathered = case.gathers_results();
+    let collects = case.clue(Clue::Accumulates) || gathered;
+    if !(collects && (case.evaluating() || !case.training()) || case.evaluating() && grows) {
         return Advice::Silent;
     }
     // What keeps activations of many passes alive is a graph, not predictions.
@@ -45,8 +47,7 @@ fn advise(case: &Case) -> Advice {
     {
         return Advice::Silent;
     }
-    let gathered = case.gathers_results();
-    let sure = if case.clue(Clue::Accumulates) { 1.3 } else { 0.7 };
+    let sure = if collects { 1.3 } else { 0.7 };
     Draft::new(case, &FIX)
         .when("gathered", gathered)
         .weight(sure)

@@ -34,6 +34,10 @@ pub const FIX: Fix = Fix {
 };
 
 fn advise(case: &Case) -> Advice {
+    // The results of all samples come together, whatever the batch they were made in.
+    if case.gathers_results() {
+        return Advice::Silent;
+    }
     if !case.evaluating() {
         if case.training() && matches!(case.phase(), Some(Phase::Backward | Phase::OptimizerStep)) {
             return Advice::WontHelp(text!(

@@ -247,7 +247,9 @@ fn out_of_place(diagnosis: &Diagnosis, ranked: &Ranked) -> Vec<String> {
     let library = ["/transformers/", "/diffusers/", "from_pretrained"];
     let purpose = context.trainer.value().map(Trainer::purpose);
     let around = matches!(purpose, Some(Purpose::Training | Purpose::Diffusion));
-    rule(line.contains("from_pretrained") && !shown(&library) && !around, "a library that nothing shows");
+    let of_the_hub = context.model.get().is_some_and(|model| model.contains('/'));
+    let shows = shown(&library) || around || of_the_hub;
+    rule(line.contains("from_pretrained") && !shows, "a library that nothing shows");
     let arguments = ["per_device_train", "gradient_checkpointing=True", "use_liger_kernel=True", "dataloader_num"];
     let own = context.frames.first().is_some_and(|first| first.function == "<module>")
         && context.frames.len() > 1
