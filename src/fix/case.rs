@@ -606,6 +606,11 @@ pub fn show(bytes: i128) -> String {
     signed(bytes)
 }
 
+/// An amount in words; what may be nothing at all is told by the most that it can be, as the account draws it.
+pub fn about_at_most(amount: Interval) -> String {
+    if amount.low <= 0 { format!("≤ {}", signed(amount.high)) } else { signed(amount.middle()) }
+}
+
 /// A count of bytes as PyTorch prints it.
 pub fn bytes(count: u64) -> String {
     Bytes(count).to_string()

@@ -1394,7 +1394,13 @@ pub fn verdict(diagnosis: &Diagnosis, all: &[Diagnosis]) -> Text {
         let at = (at * 100.0).round();
         text!(en: "A memory monitor's threshold of {at} %", zh: "内存监控的阈值 {at} %")
     });
+    // What a runtime counts is its own heap, whose size is not the machine's.
+    let heap = event.resource == Resource::Host
+        && event.program.own_limit().is_some()
+        && !event.has(Sign::KilledWithProof)
+        && event.facts.get(Fact::Free).is_none();
     let place = threshold.unwrap_or_else(|| match ran_out {
+        true if heap => text!(en: "The program's own heap", zh: "程序自身的堆"),
         true if refused => match event.facts.device.value() {
             Some(n) => text!(en: "A request for memory of GPU {n}", zh: "GPU {n} 的显存申请"),
             None => text!(en: "A request for GPU memory", zh: "GPU 显存申请"),
@@ -1462,6 +1468,7 @@ pub fn verdict(diagnosis: &Diagnosis, all: &[Diagnosis]) -> Text {
         Resource::Gpu if refused => Text::new("was refused", "被拒绝"),
         Resource::Gpu => Text::new("ran out of memory", "不足"),
         Resource::Host if watched.is_some() => Text::new("was reached", "已达到"),
+        Resource::Host if ran_out && heap => Text::new("is full", "已满"),
         Resource::Host if ran_out => Text::new("ran out", "不足"),
         Resource::Host => Text::new("was refused", "被拒绝"),
         Resource::CudaSharedMemory => Text::new("is too small", "不足"),

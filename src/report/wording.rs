@@ -63,8 +63,10 @@ pub fn undecided(diagnosis: &Diagnosis) -> Option<Text> {
     // The first observation asks whether it was memory at all: then that is open as well.
     let asks = |outcome: &Outcome| outcome.then == CauseId::DriverOrUnrelated && !candidates.contains(&outcome.then);
     if diagnosis.decide.first().is_some_and(|first| first.outcomes.iter().any(asks)) {
-        list_en.push("no lack of memory at all".to_string());
-        list_zh.push("根本不是内存问题".to_string());
+        let unrelated = CAUSES.iter().find(|cause| cause.id == CauseId::DriverOrUnrelated).map(|cause| (cause.title)());
+        let Text { en, zh } = unrelated.unwrap_or_default();
+        list_en.push(en);
+        list_zh.push(zh);
     }
     let (list_en, list_zh) = (one_of(&list_en, ", ", " or "), one_of(&list_zh, "、", "或"));
     let sure = findings.first().is_some_and(|first| first.confidence >= SURE_ENOUGH);

@@ -649,3 +649,36 @@ fn ranks_that_a_table_lists_on_two_devices_share_the_first() {
     assert!(!crowded(&spread), "two programs that are spread over the devices");
     assert!(!crowded(&[(0, 4001, 7000), (1, 4002, 9000)]));
 }
+
+/// The phase that the headline names for a message behind these lines.
+fn phase_behind(lines: &str) -> Option<Phase> {
+    let text = format!(
+        "{lines}\nRuntimeError: CUDA out of memory. Tried to allocate 2.10 GiB (GPU 0; 10.79 GiB total capacity; 3.82 GiB \
+         already allocated; 1.60 GiB free; 7.70 GiB reserved in total by PyTorch)\n"
+    );
+    let document = reader().read_stream("x", Box::new(std::io::Cursor::new(text.into_bytes()))).expect("a text");
+    assemble(&document, events(&document)).0[0].context.phase.value()
+}
+
+#[test]
+fn a_load_that_is_over_is_not_what_was_under_way() {
+    assert_eq!(phase_behind("Loading model weights from a.pt"), Some(Phase::Load));
+    assert_eq!(phase_behind("Loading model weights from a.pt\nFinished loading model!\n0 a.jpg\n1 b.jpg"), None);
+    assert_eq!(phase_behind("Loading checkpoint models/345M\nLoading dataset...\nTraining..."), Some(Phase::Train));
+    let profiled = "Loading model weights took 10.2628 GB\nStarting profile run for multi-modal models.";
+    assert_eq!(phase_behind(profiled), Some(Phase::Warmup));
+}
+
+/// In `loss(model(x)).backward()` the call within may be what fails.
+#[test]
+fn a_call_in_the_line_of_the_backward_pass_is_told_by_its_frames() {
+    let behind = |line: &str| {
+        phase_behind(&format!(
+            "Traceback (most recent call last):\n  File \"train.py\", line 45, in train\n    {line}\n  File \
+             \"/opt/lib/python3.7/site-packages/torch/nn/modules/module.py\", line 550, in __call__\n    result = \
+             self.forward(*input, **kwargs)\n  File \"conv.py\", line 75, in forward\n    out = self.lin(x)"
+        ))
+    };
+    assert_eq!(behind("F.nll_loss(model(data), target).backward()"), Some(Phase::Forward));
+    assert_eq!(behind("loss.backward()"), Some(Phase::Backward), "a pass that is run again");
+}

@@ -381,7 +381,7 @@ fn a_table_before_the_message_is_no_part_of_it_and_what_it_shows_is_used() {
 #[test]
 fn a_kill_that_may_be_no_lack_of_memory_says_so_where_the_first_check_asks() {
     let told = screen("./train.sh: line 4: 3181 Killed python train.py --epochs 90\n");
-    assert!(told.contains("or no lack of memory at all."), "{told}");
+    assert!(told.contains("or an error that only looks like a lack of memory."), "{told}");
     assert!(told.contains("dmesg"), "{told}");
 }
 

@@ -12,6 +12,8 @@ pub(super) struct Progress {
     pub phase: Option<Phase>,
     /// A bar without a word of training beside it: what it counts is not told.
     pub wordless: bool,
+    /// Loading is over.
+    pub loaded: bool,
     /// Image size of an Ultralytics row.
     pub image: Option<u64>,
     /// Bytes of an Ultralytics row's `GPU_mem`.
@@ -43,12 +45,20 @@ pub(super) fn read(text: &str, phases: bool) -> Option<Progress> {
                 progress.phase = announced(text);
             }
         }
+        progress.loaded = phases && progress.phase.is_none() && load_is_over(&text.to_ascii_lowercase());
         if progress.phase.is_none() && (progress.step.is_some() || progress.epoch.is_some()) {
             progress.phase = Some(if phases && mentions_validation(text) { Phase::Validation } else { Phase::Train });
             progress.wordless = text.contains("%|") && progress.epoch.is_none() && !learns(text);
         }
     }
     (progress != Progress::default()).then_some(progress)
+}
+
+/// True for a line, in lower case, that tells that the model is there.
+fn load_is_over(lower: &str) -> bool {
+    ["finished loading", "done loading", "loading model weights took", "model loaded"]
+        .iter()
+        .any(|words| lower.contains(words))
 }
 
 /// True for a line that tells which checkpoint a run goes on from.
@@ -398,6 +408,15 @@ fn announced(text: &str) -> Option<Phase> {
         "restoring from",
     ]) {
         return Some(Phase::Resume);
+    }
+    if says(&["starting profile run"]) {
+        return Some(Phase::Warmup);
+    }
+    if load_is_over(&lower) {
+        return None;
+    }
+    if lower.trim_end_matches('.').trim() == "training" {
+        return Some(Phase::Train);
     }
     if says(&[
         "loading checkpoint",

@@ -514,6 +514,7 @@ impl<'a> ContextReader<'a> {
             .filter(|told| rank.is_none() || told.rank.is_none() || told.rank == rank);
         let mut phase_told: Option<(Phase, Span)> = None;
         let mut wordless = true;
+        let mut loaded = false;
         // A phase that was announced, as long as no further step was told since: progress bars print theirs again.
         let mut announced: Option<(Phase, Span)> = None;
         let (mut last_step, mut step_moved) = (None, false);
@@ -551,8 +552,10 @@ impl<'a> ContextReader<'a> {
                 context.epochs.note(epochs, span);
             }
             wordless &= progress.phase != Some(Phase::Train) || progress.wordless;
+            loaded |= progress.loaded;
             if phase_told.is_none() {
-                phase_told = progress.phase.map(|phase| (phase, span));
+                phase_told =
+                    progress.phase.filter(|phase| !(loaded && *phase == Phase::Load)).map(|phase| (phase, span));
             }
             if context.epoch.is_known()
                 && context.step.is_known()

@@ -120,6 +120,8 @@ const KEYWORDS: &[(&str, u8)] = &[
     ("restor", PROGRESS | CLUE | PHASE),
     ("load weight", PROGRESS | PHASE),
     ("start train", PROGRESS | PHASE),
+    ("training..", PROGRESS | PHASE),
+    ("profile run", PROGRESS | PHASE),
     ("starting", PROGRESS | PHASE),
     ("begin training", PROGRESS | PHASE),
     ("begin model", PROGRESS | PHASE),

@@ -303,6 +303,12 @@ fn calls_model(code: &str) -> bool {
     ["model(", "net(", "module("].iter().any(|call| code.contains(call))
 }
 
+/// True for a line that runs a backward pass of something made before: in `loss(model(x)).backward()` it is as often
+/// the call within that fails, and the frames below tell.
+fn goes_backward(code: &str) -> bool {
+    code.split_once(".backward(").is_some_and(|(of, _)| !of.contains('('))
+}
+
 fn phase_of(frame: &Frame) -> Option<Phase> {
     let file = frame.file.replace('\\', "/");
     let function = frame.function.rsplit('.').next().unwrap_or("");
@@ -320,10 +326,7 @@ fn phase_of(frame: &Frame) -> Option<Phase> {
     if (code.contains("optimizer.step(") || code.contains("scaler.step(")) && !code.contains("closure") {
         return Some(Phase::OptimizerStep);
     }
-    if function == "backward"
-        || code.contains(".backward(")
-        || file.contains("/autograd/") && function == "run_backward"
-    {
+    if function == "backward" || goes_backward(code) || file.contains("/autograd/") && function == "run_backward" {
         return Some(Phase::Backward);
     }
     if file.ends_with("torch/serialization.py") {
