@@ -112,6 +112,7 @@ impl Surroundings {
         if text.contains("MB memory)")
             && let Some(rest) = after(text, "device:GPU:")
             && let Some(megabytes) = number_after(rest, "with ")
+            && rest.contains(&format!("with {megabytes} MB"))
         {
             self.pool = Some((megabytes as f64 * 1048576.0, at));
         }

@@ -410,6 +410,8 @@ fn phrases(text: &str, at: Span, found: &mut Vec<Setting>) {
     if let Some((_, after)) = text.split_once("using device Metal (")
         && let Some((_, free)) = after.rsplit_once(") - ")
         && free.trim_end().ends_with(" free")
+        // It prints whole MiB: with a point in it, the number is another way of writing thousands.
+        && free.split_whitespace().next().is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
     {
         push(found, sized(free, None, at).filter(|figure| figure.bytes > 0), Setting::DeviceTotal);
     }
