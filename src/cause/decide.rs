@@ -71,6 +71,14 @@ mod see {
     pub const JUMPS: (&str, &str) = ("it jumps in one phase and falls back", "在某个阶段突增后回落");
     pub const TWICE: (&str, &str) = ("twice the weights are held right after loading", "加载后即占用权重的两倍");
     pub const WEIGHTS: (&str, &str) = ("the weights alone: the step needs the rest", "仅有权重：其余是该步骤的需求");
+    pub const FAR_BELOW_THE_TOOL: (&str, &str) = (
+        "what is reserved is far below what the device's own tool counts for this process",
+        "保留量远低于设备工具统计的本进程用量",
+    );
+    pub const SMALL_ON_A_FULL_DEVICE: (&str, &str) =
+        ("all of it is small while the device's tool shows the device full", "自身占用很小，而设备工具显示已满");
+    pub const FIXED_SHARE: (&str, &str) =
+        ("what is reserved stands at a fixed share of the device from the start", "保留量从一开始就是设备的固定比例");
     pub const FAR: (&str, &str) =
         ("it stands far below the device until the failing line", "直到失败处都远低于设备容量");
 }
@@ -407,16 +415,8 @@ const TESTS: &[Test] = &[
             (SingleHugeAllocation, see::WEIGHTS.0, see::WEIGHTS.1),
             (FrameworkLimit, see::WEIGHTS.0, see::WEIGHTS.1),
             (DuplicateModel, see::TWICE.0, see::TWICE.1),
-            (
-                NonFramework,
-                "what is reserved is far below what the device's own tool counts for this process",
-                "保留量远低于设备工具统计的本进程用量",
-            ),
-            (
-                OtherProcess,
-                "all of it is small while the device's tool shows the device full",
-                "自身占用很小，而设备工具显示已满",
-            ),
+            (NonFramework, see::FAR_BELOW_THE_TOOL.0, see::FAR_BELOW_THE_TOOL.1),
+            (OtherProcess, see::SMALL_ON_A_FULL_DEVICE.0, see::SMALL_ON_A_FULL_DEVICE.1),
             (
                 Preallocation,
                 "what is reserved stands at a fixed share of the device already",
@@ -459,21 +459,9 @@ const TESTS: &[Test] = &[
                 "调用之前有空间，而单次申请超过了它",
             ),
             (DuplicateModel, "before it twice the weights are allocated", "调用之前已分配权重的两倍"),
-            (
-                NonFramework,
-                "what is reserved is far below what the device's own tool counts for this process",
-                "保留量远低于设备工具统计的本进程用量",
-            ),
-            (
-                OtherProcess,
-                "all of it is small while the device's tool shows the device full",
-                "自身占用很小，而设备工具显示已满",
-            ),
-            (
-                Preallocation,
-                "what is reserved stands at a fixed share of the device from the start",
-                "保留量从一开始就是设备的固定比例",
-            ),
+            (NonFramework, see::FAR_BELOW_THE_TOOL.0, see::FAR_BELOW_THE_TOOL.1),
+            (OtherProcess, see::SMALL_ON_A_FULL_DEVICE.0, see::SMALL_ON_A_FULL_DEVICE.1),
+            (Preallocation, see::FIXED_SHARE.0, see::FIXED_SHARE.1),
             (
                 FrameworkLimit,
                 "what is reserved ends at a value well below the device's size",
@@ -544,11 +532,7 @@ const TESTS: &[Test] = &[
                 "what is reserved stays small while the device's tool shows the device full",
                 "保留量很小，而设备工具显示已满",
             ),
-            (
-                Preallocation,
-                "what is reserved stands at a fixed share of the device from the start",
-                "保留量从一开始就是设备的固定比例",
-            ),
+            (Preallocation, see::FIXED_SHARE.0, see::FIXED_SHARE.1),
             (
                 FrameworkLimit,
                 "what is reserved never passes a value well below the device's size",
