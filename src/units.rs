@@ -45,6 +45,44 @@ pub fn signed(bytes: i128) -> String {
     if bytes < 0 { format!("-{magnitude}") } else { magnitude.to_string() }
 }
 
+/// An amount in as many digits as its error leaves: `4.15 GiB`, `≈ 676 MiB`; `≤ 26 MiB` of what may be nothing at all.
+pub fn about(amount: Interval) -> String {
+    let (width, middle) = (amount.half_width(), amount.middle());
+    if amount.low <= 0 && amount.high > 0 {
+        return format!("≤ {}", rounded(amount.high as f64, 0));
+    }
+    if i128::from(width).saturating_mul(200) <= middle.abs() {
+        return signed(middle);
+    }
+    format!("≈ {}{}", if middle < 0 { "-" } else { "" }, rounded(middle.abs() as f64, width))
+}
+
+/// A size with no more decimals than its error, half a width in bytes, leaves.
+pub fn rounded(bytes: f64, half_width: u64) -> String {
+    let (unit, name, decimals) = digits(bytes, half_width);
+    format!("{:.decimals$} {name}", bytes / unit as f64)
+}
+
+/// The unit of a size in bytes and how many decimals its error leaves.
+pub fn digits(bytes: f64, half_width: u64) -> (u64, &'static str, usize) {
+    let (unit, name) = match bytes {
+        b if b >= TIB as f64 => (TIB, "TiB"),
+        b if b >= GIB as f64 => (GIB, "GiB"),
+        b if b >= MIB as f64 => (MIB, "MiB"),
+        b if b >= KIB as f64 => (KIB, "KiB"),
+        _ => (1, "B"),
+    };
+    let error = half_width as f64 / unit as f64;
+    let decimals = if unit == 1 || error > 0.1 {
+        0
+    } else if error > 0.01 {
+        1
+    } else {
+        2
+    };
+    (unit, name, decimals)
+}
+
 /// A count with its thousands apart: `6,738,415,616`.
 pub fn grouped(count: u64) -> String {
     let digits = count.to_string();
@@ -338,6 +376,13 @@ pub fn parse(text: &str, base: Base) -> Option<Size> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_amount_shows_no_digit_that_its_error_swallows() {
+        assert_eq!(about(Interval::exactly(4_456_028_570)), "4.15 GiB");
+        assert_eq!(about(Interval::between(697_932_183, 719_407_023)), "≈ 676 MiB");
+        assert_eq!(about(Interval::between(-5, 26_843_548)), "≤ 25.60 MiB");
+    }
 
     #[test]
     fn printed_figures_round_to_the_nearest_byte() {

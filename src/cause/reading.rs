@@ -16,12 +16,6 @@ pub fn size(amount: Interval) -> Bytes {
     Bytes(amount.middle_bytes())
 }
 
-/// An amount that follows by arithmetic, marked as rounded where its error would show in the digits printed.
-pub fn about(amount: Interval) -> String {
-    let printed = crate::units::signed(amount.middle());
-    if amount.half_width() as i128 * 200 <= amount.middle().abs() { printed } else { format!("≈ {printed}") }
-}
-
 /// Where a memory snapshot shows it.
 pub fn entry(recording: &Recording) -> TraceEntry {
     TraceEntry { source: recording.source.clone(), event: recording.event }

@@ -17,7 +17,7 @@ use crate::incident::context::{Clue, Context, Frame, Phase, Precision, Trainer};
 use crate::incident::{Incident, Recording, release};
 use crate::snapshot::holders::{Category, Certainty};
 use crate::text::Text;
-use crate::units::{Bytes, Interval, signed};
+use crate::units::{Bytes, Interval, about, signed};
 
 /// Share of the probability that no cause claimed which goes to the plain shortage of the resource.
 const RESIDUAL: f64 = 0.8;
@@ -606,11 +606,6 @@ pub fn show(bytes: i128) -> String {
     signed(bytes)
 }
 
-/// An amount in words; what may be nothing at all is told by the most that it can be, as the account draws it.
-pub fn about_at_most(amount: Interval) -> String {
-    if amount.low <= 0 { format!("≤ {}", signed(amount.high)) } else { signed(amount.middle()) }
-}
-
 /// A count of bytes as PyTorch prints it.
 pub fn bytes(count: u64) -> String {
     Bytes(count).to_string()
@@ -662,7 +657,7 @@ impl Case<'_> {
     /// All that the cache keeps unused, at the most: what giving it back or arranging it anew can yield.
     pub fn of_the_cache(&self) -> Option<(Interval, Text)> {
         let cached = self.cached()?;
-        let shown = show(cached.middle());
+        let shown = about(cached);
         let formula = crate::text!(
             en: "at most the {shown} that is cached and not allocated",
             zh: "最多为已缓存但未分配的 {shown}"

@@ -69,7 +69,7 @@ fn advise(case: &Case) -> Advice {
     let default_pools = case.ledger.amount(Holder::Cached).or(case.cached());
     Advice::WontHelp(match default_pools {
         Some(cached) => {
-            let shown = about_at_most(cached);
+            let shown = about(cached);
             text!(
                 en: "PyTorch already released every unused segment before it raised this error; the {shown} still \
                      cached belong to segments with live tensors",

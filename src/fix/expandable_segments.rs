@@ -78,7 +78,7 @@ fn advise(case: &Case) -> Advice {
     if let (Some(cached), Some(requested)) = (case.cached(), case.requested()) {
         let free = case.free().unwrap_or(Interval::exactly(0)).at_least_zero();
         if (cached + free).high < requested.low {
-            let (c, f, r) = (show(cached.middle()), show(free.middle()), show(requested.middle()));
+            let (c, f, r) = (about(cached), show(free.middle()), show(requested.middle()));
             return Advice::WontHelp(text!(
                 en: "even all {c} cached and {f} free together are less than the {r} requested: no allocator option \
                      can serve it",
@@ -135,7 +135,7 @@ fn little_is_missing(case: &Case) -> bool {
 fn reserve(case: &Case) -> Text {
     match case.cached() {
         Some(cached) => {
-            let shown = show(cached.middle());
+            let shown = about(cached);
             text!(
                 en: "{shown} is cached in pieces; growing segments let the pieces join",
                 zh: "有 {shown} 以碎片形式留在缓存中；可增长的段能让碎片合并"

@@ -66,7 +66,7 @@ fn advise(case: &Case) -> Advice {
         None => {}
     }
     let (Some(cached), Some(requested)) = (case.cached(), case.requested()) else { return Advice::Silent };
-    let (c, r) = (show(cached.middle()), show(requested.middle()));
+    let (c, r) = (about(cached), show(requested.middle()));
     let free = case.free().unwrap_or(Interval::exactly(0)).at_least_zero();
     if (cached + free).high < requested.low {
         return Advice::WontHelp(text!(

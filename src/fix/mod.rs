@@ -684,7 +684,7 @@ fn spread(mut offers: Vec<Ranked>, leading: Option<CauseId>) -> Vec<Ranked> {
 
 /// What the files of the fixes are written with.
 mod prelude {
-    pub(super) use super::case::{Case, about_at_most, bytes, join, show};
+    pub(super) use super::case::{Case, bytes, join, show};
     pub(super) use super::draft::Draft;
     pub(super) use super::knob::{line, said};
     pub(super) use super::need::Need;
@@ -697,7 +697,7 @@ mod prelude {
     pub(super) use crate::incident::context::{Clue, Phase, Precision};
     pub(super) use crate::text;
     pub(super) use crate::text::Text;
-    pub(super) use crate::units::{GIB, Interval, MIB};
+    pub(super) use crate::units::{GIB, Interval, MIB, about};
 }
 
 #[cfg(test)]

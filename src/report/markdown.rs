@@ -77,8 +77,8 @@ fn incident(out: &mut String, explanation: &Explanation, diagnosis: &Diagnosis, 
         for entry in &ledger.entries {
             let share = ledger.share(Some(entry.amount)).map(units::percent).unwrap_or_default();
             let name = wording::holder_meaning(entry.holder);
-            let amount = wording::range(entry.amount);
-            let cells = [name.in_lang(lang), amount.in_lang(lang), &share].map(escape);
+            let amount = units::about(entry.amount);
+            let cells = [name.in_lang(lang), &amount, &share].map(escape);
             let _ = writeln!(out, "| {} |", cells.join(" | "));
         }
     }

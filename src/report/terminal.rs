@@ -18,7 +18,7 @@ use crate::input::Repair;
 use crate::order::InOrder;
 use crate::text;
 use crate::text::{Lang, Text};
-use crate::units::{self, Bytes, Figure, Interval};
+use crate::units::{self, Bytes, Figure, Interval, about};
 
 /// How much of the diagnosis is told. The screen takes the richest level that fits.
 #[derive(Debug, Clone, Copy)]
@@ -539,8 +539,7 @@ impl Page {
             self.screen.line(&runs);
         }
 
-        let amounts: Vec<String> =
-            entries.iter().map(|(_, amount)| self.say(&wording::range(*amount)).to_string()).collect();
+        let amounts: Vec<String> = entries.iter().map(|(_, amount)| about(*amount)).collect();
         let mut legend: Vec<Vec<Run>> = entries
             .iter()
             .zip(&amounts)
@@ -595,10 +594,9 @@ impl Page {
     fn request_label(&self, ledger: &Ledger, requested: u64) -> RequestLabel {
         let asked = Bytes(requested);
         let plain = text!(en: "asked for {asked}", zh: "申请 {asked}");
-        let full = match ledger.short_of_free.filter(|short| short.low > 0).map(wording::range) {
+        let full = match ledger.short_of_free.filter(|short| short.low > 0).map(about) {
             Some(missing) => {
-                let (en, zh) = (missing.en, missing.zh);
-                text!(en: "asked for {asked}: {en} more than is free", zh: "申请 {asked}：比空闲多 {zh}")
+                text!(en: "asked for {asked}: {missing} more than is free", zh: "申请 {asked}：比空闲多 {missing}")
             }
             None => plain.clone(),
         };
@@ -1336,24 +1334,18 @@ pub fn verdict(diagnosis: &Diagnosis, all: &[Diagnosis]) -> Text {
         && let Some(account) = &diagnosis.incident.ledger.loader
     {
         let limit = Bytes(account.limit.middle_bytes());
-        let first = wording::range(account.need.after_one_epoch());
-        let end = wording::range(account.need.in_the_end());
+        let first = about(account.need.after_one_epoch());
+        let end = about(account.need.in_the_end());
         if account.need.caches_in_the_end.high <= 0 {
-            return Text::new(
-                format!("The log holds no message, but these data loaders take {}, and there is {limit}.", end.en),
-                format!("日志中没有报错，但这样的数据加载设置要占用 {}，而总共只有 {limit}。", end.zh),
+            return text!(
+                en: "The log holds no message, but these data loaders take {end}, and there is {limit}.",
+                zh: "日志中没有报错，但这样的数据加载设置要占用 {end}，而总共只有 {limit}。"
             );
         }
-        return Text::new(
-            format!(
-                "The log holds no message, but these data loaders do not fit {limit}: they take {} by the end of the \
-                 first epoch and {} in the end.",
-                first.en, end.en
-            ),
-            format!(
-                "日志中没有报错，但这样的数据加载设置放不进 {limit}：第一个 epoch 结束时占用 {}，最终 {}。",
-                first.zh, end.zh
-            ),
+        return text!(
+            en: "The log holds no message, but these data loaders do not fit {limit}: they take {first} by the end of \
+                 the first epoch and {end} in the end.",
+            zh: "日志中没有报错，但这样的数据加载设置放不进 {limit}：第一个 epoch 结束时占用 {first}，最终 {end}。"
         );
     }
     if diagnosis.incident.is_broken_record() {
@@ -1556,7 +1548,7 @@ fn as_exact_as_printed(figure: Figure) -> String {
         // Of 0.00 GiB, and of MB that may be either, no digit would be left.
         _ if amount.low <= 0 => Bytes(figure.bytes).to_string(),
         width if width > EITHER_BASE => format!("≈ {}", Bytes(figure.bytes)),
-        _ => wording::range(amount).en,
+        _ => about(amount),
     }
 }
 

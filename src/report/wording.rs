@@ -16,7 +16,7 @@ use crate::incident::{Incident, Recording};
 use crate::snapshot::holders::Category;
 use crate::text;
 use crate::text::{Lang, Text};
-use crate::units::{Bytes, GIB, Interval, KIB, MIB, TIB, percent, signed};
+use crate::units::{Bytes, GIB, Interval, digits, percent, rounded, signed};
 
 /// True unless the locale names a character set other than UTF-8. `C` and `POSIX` mean ASCII.
 pub fn locale_shows_unicode(locale: &str) -> bool {
@@ -433,46 +433,6 @@ pub fn slowdown((low, high): (f64, f64)) -> Text {
     }
 }
 
-/// A range of bytes in as many digits as its error leaves: `4.15 GiB`, `≈ 676 MiB`, `up to 26.2 MiB`.
-pub fn range(amount: Interval) -> Text {
-    let width = amount.half_width();
-    let middle = amount.middle();
-    if amount.low <= 0 && amount.high > 0 {
-        let most = rounded(amount.high as f64, 0);
-        return text!(en: "up to {most}", zh: "至多 {most}");
-    }
-    if (width as i128).saturating_mul(200) <= middle.abs() {
-        return Text::same(signed(middle));
-    }
-    Text::same(format!("≈ {}{}", if middle < 0 { "-" } else { "" }, rounded(middle.abs() as f64, width)))
-}
-
-/// A size with no more decimals than its error leaves.
-fn rounded(bytes: f64, half_width: u64) -> String {
-    let (unit, name, decimals) = digits(bytes, half_width);
-    format!("{:.decimals$} {name}", bytes / unit as f64)
-}
-
-/// The unit of a size and how many decimals its error leaves.
-fn digits(bytes: f64, half_width: u64) -> (u64, &'static str, usize) {
-    let (unit, name) = match bytes {
-        b if b >= TIB as f64 => (TIB, "TiB"),
-        b if b >= GIB as f64 => (GIB, "GiB"),
-        b if b >= MIB as f64 => (MIB, "MiB"),
-        b if b >= KIB as f64 => (KIB, "KiB"),
-        _ => (1, "B"),
-    };
-    let error = half_width as f64 / unit as f64;
-    let decimals = if unit == 1 || error > 0.1 {
-        0
-    } else if error > 0.01 {
-        1
-    } else {
-        2
-    };
-    (unit, name, decimals)
-}
-
 /// `oom.pickle, entry 289`.
 pub fn entry(entry: &TraceEntry) -> Text {
     let name = entry.source.rsplit(['/', '\\']).next().unwrap_or(&entry.source);
@@ -579,7 +539,7 @@ mod tests {
             let bytes = i128::from(hundredth) * (GIB / 100) as i128;
             let printed = at_most(bytes);
             let (number, unit) = printed.split_once(' ').expect("a number and a unit");
-            let unit = if unit == "GiB" { GIB } else { MIB };
+            let unit = if unit == "GiB" { GIB } else { crate::units::MIB };
             let value = number.parse::<f64>().expect("a number") * unit as f64;
             assert!(value <= bytes as f64 * (1.0 + 1e-6), "{printed}");
         }
@@ -637,10 +597,7 @@ mod tests {
     }
 
     #[test]
-    fn a_range_shows_no_digit_that_its_error_swallows() {
-        assert_eq!(range(Interval::exactly(4_456_028_570)).en, "4.15 GiB");
-        assert_eq!(range(Interval::between(697_932_183, 719_407_023)).en, "≈ 676 MiB");
-        assert_eq!(range(Interval::between(-5, 26_843_548)).en, "up to 25.60 MiB");
+    fn what_an_estimate_frees_has_no_more_digits_than_it_is_sure_of() {
         assert_eq!(spread(Interval::between(2 * GIB as i128, 3 * GIB as i128)), "2.0–3.0 GiB");
     }
 }

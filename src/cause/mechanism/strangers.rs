@@ -3,11 +3,11 @@
 use super::{Mechanism, Reading};
 use crate::account::identity::may_be_itself;
 use crate::cause::nature::{Asker, asker, on_gpu};
-use crate::cause::reading::{about, foreign, place, refused_although_free, short_of_desired, size};
+use crate::cause::reading::{foreign, place, refused_although_free, short_of_desired, size};
 use crate::dialect::Fact;
 use crate::text;
 use crate::text::Text;
-use crate::units::{Bytes, GIB, MIB, percent};
+use crate::units::{Bytes, GIB, MIB, about, percent};
 
 /// Memory of the device that is neither free nor this process's, against what was missing.
 pub const SHARE: Mechanism = Mechanism {
