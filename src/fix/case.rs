@@ -13,7 +13,7 @@ use crate::dialect::{Event, Fact, Resource, Sign};
 use crate::domain::program::{Kind, Language, PytorchAllocator};
 use crate::domain::trainer::Purpose;
 use crate::domain::{Accelerator, Number, Program, Target};
-use crate::incident::context::{Clue, Context, Frame, Phase, Precision, Trainer};
+use crate::incident::context::{Clue, Context, Frame, Phase, Precision, Subject, Trainer};
 use crate::incident::{Incident, Recording, release};
 use crate::snapshot::holders::{Category, Certainty};
 use crate::text::Text;
@@ -32,6 +32,7 @@ pub struct Case<'a> {
     pub ledger: &'a Ledger,
     findings: &'a [Finding],
     works: Vec<Work>,
+    pub(super) subject: Option<Subject>,
     /// Asked for the parts of a combination, none of which need be enough alone.
     composing: bool,
 }
@@ -39,8 +40,9 @@ pub struct Case<'a> {
 impl<'a> Case<'a> {
     pub fn new(incident: &'a Incident, findings: &'a [Finding]) -> Case<'a> {
         let context = &incident.context;
-        let mut case =
-            Case { incident, context, ledger: &incident.ledger, findings, works: Vec::new(), composing: false };
+        let ledger = &incident.ledger;
+        let mut case = Case { incident, context, ledger, findings, works: Vec::new(), subject: None, composing: false };
+        case.subject = case.look_for_subject();
         case.works = work::of(&case);
         case
     }
@@ -725,6 +727,12 @@ impl Case<'_> {
                     && (frame.function.contains("CausalLM")
                         || frame.code.as_deref().is_some_and(|code| code.contains("lm_head")))
             })
+    }
+
+    /// True where a trainer of language models runs, or a model that transformers makes.
+    pub fn trains_on_text(&self) -> bool {
+        let of_transformers = |frame: &Frame| super::moment::path(frame).contains("/transformers/models/");
+        self.trainer().is_some_and(Trainer::trains_language_models) || self.context.frames.iter().any(of_transformers)
     }
 
     /// True for a language model, or one of half a billion parameters and more: its states are what fills a device.

@@ -33,6 +33,7 @@ pub struct Draft<'a> {
     given: Vec<&'static str>,
     values: Vec<(&'static str, Text)>,
     was: Option<Text>,
+    title: Option<Text>,
     knobs: Vec<Knob>,
     costs: Costs,
 }
@@ -59,6 +60,7 @@ impl<'a> Draft<'a> {
             given: universal(case),
             values: values.into_iter().map(|(name, value)| (name, Text::same(value))).collect(),
             was: None,
+            title: None,
             knobs: Vec::new(),
             costs: fix.costs,
         }
@@ -166,6 +168,12 @@ impl<'a> Draft<'a> {
         self
     }
 
+    /// What it is called in this incident.
+    pub fn titled(mut self, title: Text) -> Self {
+        self.title = Some(title);
+        self
+    }
+
     /// A line that only this incident can make.
     pub fn line(mut self, knob: Knob) -> Self {
         self.knobs.push(knob);
@@ -231,7 +239,8 @@ impl<'a> Draft<'a> {
             }
             cures *= reach;
         }
-        Advice::Offer(Offer { frees: self.frees, costs: self.costs, certainty: self.certainty, cures, knobs, why })
+        let Draft { frees, costs, certainty, title, .. } = self;
+        Advice::Offer(Offer { frees, costs, certainty, title, cures, knobs, why })
     }
 }
 

@@ -28,8 +28,8 @@ pub const FIX: Fix = Fix {
     knobs: &[
         said(
             Target::OnnxRuntime,
-            "half as many samples in each session.run(), or a smaller input",
-            "每次 session.run() 的样本减半，或缩小输入",
+            "less in each session.run(): fewer samples, or a smaller input",
+            "每次 session.run() 处理更少：减少样本，或缩小输入",
         )
         .unless("concurrent"),
         line(Target::Shell, "{fewer}").note("was {was}", "原为 {was}"),
@@ -45,10 +45,22 @@ pub const FIX: Fix = Fix {
         ),
         said(
             Target::Program,
-            "half as many rows, cells, atoms, pixels or frames at once",
-            "一次处理的行、网格、原子、像素或帧减半",
+            "half as much at once: a smaller batch where there is one, else a smaller input or problem",
+            "一次处理减半：有批大小就减小批大小，否则缩小输入或问题规模",
         )
-        .unless("index"),
+        .when("untold"),
+        said(Target::Program, "half as many rows at once", "一次处理的行数减半").when("rows"),
+        said(
+            Target::Program,
+            "a lighter scene: smaller textures, fewer subdivisions and instances",
+            "更轻的场景：更小的纹理、更少的细分和实例",
+        )
+        .when("scene"),
+        said(Target::Program, "shorter pieces of sound, or a smaller model", "更短的音频片段，或更小的模型")
+            .when("sound"),
+        said(Target::Program, "fewer atoms on each device, or a smaller system", "减少每个设备上的原子数，或缩小体系")
+            .when("atoms"),
+        said(Target::Program, "fewer or smaller frames at once", "减少一次处理的帧数，或缩小画面").when("frames"),
         said(
             Target::Program,
             "fewer bytes for each stored vector (float16, product quantisation), or shards on several GPUs",
@@ -67,8 +79,13 @@ fn advise(case: &Case) -> Advice {
         Some((fewer, now)) => draft.fill("fewer", fewer).fill("was", now),
         None => draft,
     };
+    let index = case.incident.event.of_an_index();
+    let unit = unit(case).filter(|_| !index);
+    let units = ["rows", "scene", "sound", "atoms", "frames"];
+    let draft = units.into_iter().fold(draft, |draft, name| draft.when(name, unit == Some(name)));
     draft
-        .when("index", case.incident.event.of_an_index())
+        .when("untold", unit.is_none() && !index)
+        .when("index", index)
         .frees_unknown(text!(
             en: "needs the size of the program's own data on the device",
             zh: "需要程序自身数据在设备上的大小"
@@ -80,4 +97,20 @@ fn advise(case: &Case) -> Advice {
             ),
             case.situation(),
         ))
+}
+
+/// Of what there is less, by the subject or by what programs of this kind work on.
+fn unit(case: &Case) -> Option<&'static str> {
+    match case.subject() {
+        Some(Subject::Sound) => return Some("sound"),
+        Some(Subject::Atoms) => return Some("atoms"),
+        Some(Subject::Video) => return Some("frames"),
+        _ => {}
+    }
+    match case.program() {
+        Program::Rapids | Program::DaskCuda => Some("rows"),
+        Program::Blender | Program::LuxCore | Program::Octane | Program::Redshift => Some("scene"),
+        Program::DavinciResolve | Program::Ffmpeg => Some("frames"),
+        _ => None,
+    }
 }

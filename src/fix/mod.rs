@@ -117,6 +117,7 @@ mod smaller_pool;
 mod smaller_state_vector;
 mod spill_to_host;
 mod stream_the_data;
+pub mod subject;
 mod swap;
 mod vae_tiling;
 mod weight_offload;
@@ -317,6 +318,8 @@ pub struct Offer {
     pub frees: Frees,
     pub costs: Costs,
     pub certainty: Certainty,
+    /// What it is called here, where that is not what it is called elsewhere: fewer of what the job works on.
+    pub title: Option<Text>,
     /// Probability in 0 … 1 that this change alone cures this incident, given the causes found.
     pub cures: f64,
     /// The knob for this incident's framework first.
@@ -401,12 +404,16 @@ impl Fix {
             "kv-cache-dtype",
             "fewer-cuda-graphs",
         ];
-        const OF_LAYERS: [&str; 5] = [
+        // Of a network's layers, its loss and the batch that goes through it.
+        const OF_LAYERS: [&str; 8] = [
             "smaller-batch",
             "gradient-checkpointing",
             "activation-offload",
             "mixed-precision",
             "gradient-accumulation",
+            "chunk-the-operation",
+            "fused-attention",
+            "detach-logged-tensors",
         ];
         let of_data = matches!(
             self.class,
@@ -478,6 +485,13 @@ pub struct Ranked {
     pub offer: Offer,
     /// P(cures) × usefulness ÷ cost; only the order matters.
     pub value: f64,
+}
+
+impl Ranked {
+    /// What the change is called in this incident.
+    pub fn title(&self) -> Text {
+        self.offer.title.clone().unwrap_or_else(self.fix.title)
+    }
 }
 
 /// All advice for one incident.
@@ -688,13 +702,14 @@ mod prelude {
     pub(super) use super::draft::Draft;
     pub(super) use super::knob::{line, said};
     pub(super) use super::need::Need;
+    pub(super) use super::subject::AtOnce;
     pub(super) use super::work::Work;
     pub(super) use super::{Advice, Certainty, Class, Costs, Fix, Numerics};
     pub(super) use crate::cause::CauseId;
     pub(super) use crate::dialect::{Fact, Resource, Sign};
     pub(super) use crate::domain::program::DeviceUse;
     pub(super) use crate::domain::{Accelerator, Number, Program, Target, Trainer};
-    pub(super) use crate::incident::context::{Clue, Phase, Precision};
+    pub(super) use crate::incident::context::{Clue, Phase, Precision, Subject};
     pub(super) use crate::text;
     pub(super) use crate::text::Text;
     pub(super) use crate::units::{GIB, Interval, MIB, about};

@@ -10,7 +10,7 @@ use crate::dialect::{Event, Fact, Resource, Sign};
 use crate::domain::program::Language;
 use crate::domain::{Number, Program, Trainer};
 use crate::estimate::serving::Budget;
-use crate::incident::context::{Clue, Frame, Phase, Unit};
+use crate::incident::context::{Clue, Frame, Phase, Subject, Unit};
 use crate::text;
 use crate::text::Text;
 
@@ -109,31 +109,6 @@ const OF_A_MODEL: &[&str] = &[
     "logit",
 ];
 
-/// Words of programs that work on sound.
-const OF_SOUND: &[&str] = &[
-    "asr",
-    "audio",
-    "audios",
-    "librosa",
-    "mel",
-    "mels",
-    "music",
-    "soundfile",
-    "spectrogram",
-    "speech",
-    "torchaudio",
-    "tts",
-    "vocoder",
-    "voice",
-    "wav",
-    "wave",
-    "waveform",
-    "waveforms",
-    "waves",
-    "wavs",
-    "whisper",
-];
-
 /// From this share on the device is the wrong one.
 const LIKELY_WRONG: f64 = 0.4;
 
@@ -193,22 +168,9 @@ impl<'a> Case<'a> {
             && !frames.iter().any(|frame| path(frame).contains(library))
     }
 
-    /// True where sound is worked on, by the words of the failing code, the script, its model and its settings.
+    /// True where sound is worked on.
     pub fn of_sound(&self) -> bool {
-        let context = self.context;
-        let speaks = |text: &str| {
-            let text = text.to_ascii_lowercase();
-            text.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| OF_SOUND.contains(&word))
-        };
-        let told = [context.program.get(), context.command.get(), context.model.get()];
-        let batch = context.other_batch.get().map(|(name, _)| name.as_str());
-        told.into_iter().flatten().any(|text| speaks(text))
-            || batch.is_some_and(speaks)
-            || context.frames.iter().any(|frame| {
-                let file = path(frame);
-                let file = if frame.is_user_code() { file.rsplit('/').next().unwrap_or_default() } else { &file };
-                speaks(file) || speaks(&frame.function) || frame.code.as_deref().is_some_and(speaks)
-            })
+        self.subject() == Some(Subject::Sound)
     }
 
     /// The innermost frames, the failing one first.

@@ -246,6 +246,7 @@ fn of_equal_cures_the_one_that_leaves_the_model_alone_comes_first() {
         value(
             fix,
             &Offer {
+                title: None,
                 frees: Frees::Unknown(Text::default()),
                 costs: fix.costs,
                 certainty: Certainty::RuleOfThumb,

@@ -16,18 +16,39 @@ pub const FIX: Fix = Fix {
     },
     helps: &[Work::Training, Work::Inference],
     needs: &[Need::Gpu, Need::NoEngine, Need::Loaded, Need::Pass],
-    applies: |case| case.language_model(),
+    applies: |case| match case.subject() {
+        Some(Subject::Text | Subject::Sound | Subject::Proteins) => true,
+        None => case.language_model(),
+        // Pictures are tokens too where a language model sees them.
+        Some(Subject::Pictures | Subject::Video) => case.language_model() && case.trains_on_text(),
+        _ => false,
+    },
     costs: Costs { slows: (-0.3, 0.0), numerics: Numerics::Optimisation },
     knobs: &[
-        said(Target::Program, "sequence length {tried}", "序列长度 {tried}"),
+        said(Target::Program, "sequence length {tried}", "序列长度 {tried}").when("length"),
+        said(Target::Program, "shorter texts, or a smaller limit of their length", "更短的文本，或更小的长度上限")
+            .when("texts"),
+        said(
+            Target::Program,
+            "shorter pieces of sound: cut long recordings, or leave the longest out",
+            "更短的音频片段：切分长录音，或去掉最长的",
+        )
+        .when("recordings"),
+        said(Target::Program, "a shorter duration", "缩短时长").when("duration"),
+        said(
+            Target::Program,
+            "shorter chains: leave the longest out, or run them by themselves",
+            "更短的链：去掉最长的，或单独处理",
+        )
+        .when("chains"),
         said(Target::Pytorch, "fewer new tokens, or a shorter prompt", "减少新生成的 token，或缩短提示")
             .when("generates"),
         line(Target::Trl, "SFTConfig(max_length={tried})"),
         line(Target::LlamaFactory, "cutoff_len: {tried}"),
         line(Target::Swift, "--max_length {tried}"),
         line(Target::Megatron, "--seq-length {tried}"),
-        line(Target::HfTrainer, "tokenizer(..., truncation=True, max_length={tried})"),
-        line(Target::Pytorch, "tokenizer(..., truncation=True, max_length={tried})"),
+        line(Target::HfTrainer, "tokenizer(..., truncation=True, max_length={tried})").when("tokenized"),
+        line(Target::Pytorch, "tokenizer(..., truncation=True, max_length={tried})").when("tokenized"),
     ],
     fixtures: &["context/hf-trainer", "fix/prompt-logits"],
     advise,
@@ -41,7 +62,20 @@ fn advise(case: &Case) -> Advice {
     let tried = length.map_or("<shorter>".to_string(), |length| (length / 2).max(1).to_string());
     // A prompt that is cut changes what is answered.
     let numerics = if case.training() { Numerics::Optimisation } else { Numerics::Model };
-    Draft::new(case, &FIX)
+    let subject = case.subject();
+    let tokenized = case.language_model() && case.pretrained() && !case.pipeline();
+    let draft = Draft::new(case, &FIX);
+    let draft = match subject {
+        Some(Subject::Sound | Subject::Proteins) => draft.titled(text!(en: "Shorter inputs", zh: "缩短输入")),
+        _ => draft,
+    };
+    draft
+        .when("length", length.is_some())
+        .when("tokenized", tokenized && !matches!(subject, Some(Subject::Sound | Subject::Proteins)))
+        .when("texts", length.is_none() && matches!(subject, Some(Subject::Text) | None))
+        .when("recordings", subject == Some(Subject::Sound) && !case.diffusion())
+        .when("duration", subject == Some(Subject::Sound) && case.diffusion())
+        .when("chains", subject == Some(Subject::Proteins))
         .costs(Costs { numerics, ..FIX.costs })
         .frees_if(case.share_of_allocated(0.05, 0.5, text!(en: "half the length", zh: "长度减半")), case.ask_for_peak())
         .when("generates", case.clue(Clue::ServesWithCache) && !case.training())

@@ -1,5 +1,6 @@
 //! Fewer samples at once, with accumulation to keep the effective batch.
 
+use super::Knob;
 use super::prelude::*;
 use super::replayed;
 use crate::cause::nature::trains;
@@ -75,7 +76,7 @@ pub const FIX: Fix = Fix {
                 "optax.MultiSteps(optimizer, {steps}) 保持等效批大小",
             )
             .when("trains"),
-        line(Target::Jax, "batch_size = {batch}").unless("trains"),
+        line(Target::Jax, "batch_size = {batch}").when("calls"),
         line(Target::Pytorch, "{name}={tried}"),
         line(Target::Pytorch, "DataLoader(..., batch_size={total})")
             .note("DataParallel divides it over the GPUs", "DataParallel 会把它分到各卡")
@@ -121,12 +122,6 @@ pub const FIX: Fix = Fix {
             "生成 latent 的节点：batch_size 设为 1，或缩短时长",
         )
         .when("sound"),
-        said(
-            Target::Program,
-            "half as many samples, pages, frames or requests at once",
-            "一次处理的样本、页、帧或请求减半",
-        )
-        .when("calls-elsewhere"),
     ],
     fixtures: &["candle/weights", "cause/simulator-beside"],
     advise,
@@ -204,6 +199,14 @@ fn advise(case: &Case) -> Advice {
             zh: "被拒绝的张量只含一个样本：第一维为 1"
         ));
     }
+    if !batch_known(case) && case.trainer().is_none_or(|trainer| trainer == Trainer::PlainPytorch) {
+        if let Some(less) = instead_of_a_batch(case) {
+            return less_at_once(case, less);
+        }
+        if case.at_once() == AtOnce::One {
+            return Advice::Silent;
+        }
+    }
     let (learns, divided) = (case.training() && !case.evaluating(), case.clue(Clue::DataParallel));
     let session = case.clue(Clue::TensorFlow1);
     let fits = case.context.frames.iter().any(|frame| frame.code.as_deref().is_some_and(|code| code.contains(".fit(")));
@@ -212,7 +215,6 @@ fn advise(case: &Case) -> Advice {
         .weight(if case.weights_fill() { 0.4 } else { 1.0 })
         .when("diffusion", case.diffusion())
         .when("elsewhere", learns_elsewhere || learns)
-        .when("calls-elsewhere", !learns_elsewhere && !learns && !case.context.batch_size.is_known())
         .when("fits", learns && (!session || fits))
         .when("feeds", session && !fits)
         .when("keras-calls", !learns && !case.clue(Clue::TensorFlow1))
@@ -315,6 +317,68 @@ fn advise(case: &Case) -> Advice {
                     en: "one failure bounds the peak from below only, so this is a first try",
                     zh: "一次失败只给出峰值的下界，因此这是首次尝试值"
                 ),
+            ),
+            replayed::activations(case).unwrap_or_else(|| case.situation()),
+        ))
+}
+
+/// What is made less where the log shows no batch: of what the job works on, in its own words; `None` where there is a
+/// batch, and where a shorter or smaller input is a change of its own.
+fn instead_of_a_batch(case: &Case) -> Option<Text> {
+    let at_once = case.at_once();
+    Some(match case.subject() {
+        Some(Subject::Rays) => text!(
+            en: "fewer rays in each step, and in each piece of a picture",
+            zh: "减少每步的光线数，以及渲染图片时每块的光线数"
+        ),
+        Some(Subject::Environments) => {
+            text!(en: "fewer environments side by side", zh: "减少并行的环境数量")
+        }
+        Some(Subject::Atoms) => text!(
+            en: "fewer atoms on each device: more devices, or a smaller system",
+            zh: "减少每个设备上的原子数：使用更多设备，或缩小体系"
+        ),
+        _ if at_once == AtOnce::Several => return None,
+        Some(Subject::Graph) => text!(
+            en: "fewer nodes and edges at once: sampled neighbours, or a part of the graph",
+            zh: "一次处理更少的节点和边：邻居采样，或只取图的一部分"
+        ),
+        Some(Subject::Points) => {
+            text!(
+                en: "fewer points at once: larger voxels, or a part of the cloud",
+                zh: "一次处理更少的点：增大体素，或只取点云的一部分"
+            )
+        }
+        Some(_) if at_once == AtOnce::One => return None,
+        Some(Subject::Pictures) => {
+            text!(en: "fewer pictures at once, where it takes several", zh: "若一次处理多张图片，减少张数")
+        }
+        Some(Subject::Video) => text!(en: "fewer frames at once", zh: "减少一次处理的帧数"),
+        Some(Subject::Sound) => {
+            text!(en: "shorter pieces of sound at once, or fewer of them", zh: "一次处理更短或更少的音频片段")
+        }
+        Some(Subject::Proteins) => text!(en: "fewer chains at once", zh: "减少一次处理的序列数"),
+        Some(Subject::Text) => text!(en: "fewer texts at once, or shorter ones", zh: "一次处理更少或更短的文本"),
+        Some(Subject::Gaussians) => return None,
+        None => text!(
+            en: "half as much at once: a smaller batch where there is one, else smaller inputs",
+            zh: "一次处理减半：有批大小就减小批大小，否则缩小输入"
+        ),
+    })
+}
+
+/// The advice where no batch shows.
+fn less_at_once(case: &Case, less: Text) -> Advice {
+    Draft::new(case, &FIX)
+        .titled(text!(en: "Less at once", zh: "减少一次处理的量"))
+        .weight(0.75)
+        .frees_if(replayed::half_batch(case).or_else(|| halved(case)), case.ask_for_peak())
+        .line(Knob { target: Target::Program, line: less })
+        .because(join(
+            text!(
+                en: "what the device holds grows with what is worked on at once; how much that is, the log does not \
+                     tell",
+                zh: "设备上的占用随一次处理的量增长；日志没有说明这个量"
             ),
             replayed::activations(case).unwrap_or_else(|| case.situation()),
         ))

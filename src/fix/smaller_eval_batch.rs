@@ -27,7 +27,15 @@ pub const FIX: Fix = Fix {
         line(Target::Fastai, "learn.data = src.databunch(val_bs={tried})").when("fastai-1"),
         line(Target::Fastai, "learn.dls = dblock.dataloaders(path, val_bs={tried})").unless("fastai-1"),
         line(Target::Pytorch, "val_loader = DataLoader(val_set, batch_size={tried})").when("loader"),
-        line(Target::Pytorch, "eval_batch_size = {tried}").unless("loader"),
+        line(Target::Pytorch, "eval_batch_size = {tried}").when("set"),
+        said(Target::Pytorch, "smaller pieces of each picture: fewer rays at a time", "渲染图片时每块的光线数更少")
+            .when("rays"),
+        said(
+            Target::Pytorch,
+            "fewer samples at once in the evaluation, where it takes several",
+            "若验证时一次处理多个样本，减少样本数",
+        )
+        .when("unset"),
     ],
     fixtures: &["context/ultralytics", "context/ranks"],
     advise,
@@ -52,12 +60,16 @@ fn advise(case: &Case) -> Advice {
         return Advice::WontHelp(text!(en: "the evaluation batch is 1 already", zh: "验证批大小已经是 1"));
     }
     let tried = batch.map_or("<half>".to_string(), |batch| (batch / 2).max(1).to_string());
+    let (loader, rays) = (Need::Loader.met(case), case.subject() == Some(Subject::Rays));
     Draft::new(case, &FIX)
         .frees_if(
             case.share_of_allocated(0.0, 0.4, text!(en: "half of the evaluation's activations", zh: "验证激活的一半")),
             case.ask_for_peak(),
         )
         .when("fastai-1", case.first_fastai())
+        .when("set", batch.is_some() && !loader)
+        .when("rays", rays)
+        .when("unset", batch.is_none() && !loader && !rays)
         .fill("tried", tried)
         .because(text!(
             en: "it failed in validation, which has a batch of its own; results do not depend on it",

@@ -32,12 +32,10 @@ pub const FIX: Fix = Fix {
             "width {shown}, height {shown}; upscale afterwards with tiling",
             "width {shown}, height {shown}；之后用分块放大",
         ),
-        said(
-            Target::TensorFlow,
-            "a smaller image, volume or grid, or tiles of it",
-            "更小的图像、体数据或网格，或分块处理",
-        )
-        .when("one-sample"),
+        said(Target::Program, "a smaller input, or a part of it at a time", "缩小输入，或一次只处理一部分")
+            .when("one-sample"),
+        said(Target::Program, "smaller pictures, or tiles of them", "缩小图片，或分块处理").when("pictures"),
+        said(Target::Program, "fewer frames at once, or smaller ones", "减少一次处理的帧数，或缩小画面").when("video"),
         line(Target::Pytorch, "{option}"),
         line(Target::Pytorch, "transforms.Resize({shown})").when("fed"),
         said(
@@ -73,18 +71,21 @@ fn advise(case: &Case) -> Advice {
     let drawn = case.draws_pictures();
     let vision = side.is_some()
         || drawn
+        || matches!(case.subject(), Some(Subject::Pictures | Subject::Video))
         || case.diffusion()
         || matches!(case.trainer(), Some(Trainer::Ultralytics | Trainer::MmEngine | Trainer::Fastai))
         || case.clue(Clue::ConvWorkspace);
     // Where nothing tells what is fed to the model, pictures are as likely as anything.
     let model = case.works() != [Work::Compute];
-    let untold =
-        model && !vision && case.pytorch() && case.trainer().is_none() && !case.training() && !case.inference();
+    let untold = model && !vision && case.subject().is_none() && case.pytorch() && case.trainer().is_none();
+    let untold = untold && !case.training() && !case.inference();
     // A tensor of one sample is large by its sides.
     let first = case.incident.event.facts.number(Number::FirstDimension);
     let one_sample = first.is_some_and(|first| first <= 1.0) && case.one_at_a_time();
-    // Sound has no pixels.
-    if case.of_sound() || !vision && !one_sample && (!untold || case.large_model()) {
+    let another = case.subject().is_some_and(|subject| !matches!(subject, Subject::Pictures | Subject::Video));
+    // What is drawn from a text is pictures.
+    let drawn_from_text = case.diffusion() && case.subject() == Some(Subject::Text);
+    if another && !drawn_from_text || !vision && !one_sample && (!untold || case.large_model()) {
         return Advice::Silent;
     }
     let tried = side.map(|side| (side * 3 / 4 / 32 * 32).max(32));
@@ -97,8 +98,15 @@ fn advise(case: &Case) -> Advice {
         return Advice::Silent;
     }
     let option = side.zip(tried).and_then(|(side, tried)| case.option_instead(PIXELS, side, tried));
+    let video = case.subject() == Some(Subject::Video) && side.is_none();
+    // What a loader feeds goes through transforms; what a program is given as a picture does not.
+    let loaded = super::need::loader(case) && case.training() || side.is_some();
+    let fed = vision && !drawn && !video && !case.diffusion() && loaded;
+    let plain = vision && !one_sample && !drawn && !video && !case.diffusion();
     let draft = Draft::new(case, &FIX)
-        .when("fed", vision && !drawn && !case.diffusion() && option.is_none())
+        .when("fed", fed && option.is_none())
+        .when("pictures", plain && !fed)
+        .when("video", video)
         .when("drawn", drawn && !case.diffusion() && option.is_none());
     let draft = option.into_iter().fold(draft, |draft, option| draft.fill("option", option));
     draft

@@ -136,6 +136,7 @@ mod tests {
         let costs = FIXES[0].costs;
         let unknown = || Text::new("why", "原因");
         Offer {
+            title: None,
             frees: Frees::Unknown(unknown()),
             costs,
             certainty: Certainty::Likely,

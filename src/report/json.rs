@@ -1294,7 +1294,7 @@ impl Offer<'_> {
         let (low, high) = offer.costs.slows;
         Offer {
             id: ranked.fix.id,
-            title: (ranked.fix.title)().in_lang(lang).to_string(),
+            title: ranked.title().in_lang(lang).to_string(),
             class: ranked.fix.class,
             frees_bytes,
             frees_formula,

@@ -129,7 +129,7 @@ pub(super) fn judgement(out: &mut String, diagnosis: &Diagnosis, lang: Lang) {
     if !diagnosis.plan.offers.is_empty() {
         section(out, &Text::new("What to change", "修复建议"), lang);
         for (i, ranked) in diagnosis.plan.offers.iter().enumerate() {
-            let title = (ranked.fix.title)();
+            let title = ranked.title();
             let frees = wording::frees(&ranked.offer.frees);
             let cost = wording::slowdown(ranked.offer.costs.slows);
             let _ = writeln!(

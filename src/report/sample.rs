@@ -65,6 +65,7 @@ fn figure(text: &str) -> Figure {
 
 fn offer(frees: Frees, slowdown: (f64, f64), numerics: Numerics, knob: &str) -> Offer {
     Offer {
+        title: None,
         frees,
         costs: Costs { slows: slowdown, numerics },
         certainty: Certainty::Likely,

@@ -863,7 +863,7 @@ impl Page {
 
     /// A fix and what to write for it. What is to be typed or pasted is wrapped, never cut.
     fn fix(&mut self, head: Run, hang: usize, ranked: &Ranked, detail: Detail) {
-        let title = (ranked.fix.title)();
+        let title = ranked.title();
         // That results differ in their last digits is said only where it takes no second line.
         let fits =
             |price: &str| columns(&head.text) + columns(self.say(&title)) + columns(price) <= self.screen.width();
@@ -892,7 +892,7 @@ impl Page {
     }
 
     fn fix_in_full(&mut self, number: usize, ranked: &Ranked) {
-        let title = (ranked.fix.title)();
+        let title = ranked.title();
         let head = [run(Tone::Plain, format!("  {number}. "))];
         let body = [
             run(Tone::Strong, self.say(&title)),

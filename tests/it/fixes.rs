@@ -574,6 +574,7 @@ fn no_fix_is_advised_where_it_cannot_work() {
                         for diagnosis in &explanation.diagnoses {
                             let mut found = foreign_words(diagnosis);
                             found.extend(idle_checks(diagnosis));
+                            found.extend(crate::subjects::words_of_another(diagnosis));
                             wrong.extend(found.into_iter().map(|what| format!("{}: {what}", path.display())));
                             for ranked in &diagnosis.plan.offers {
                                 let mut found = contradictions(&diagnosis.incident, ranked);
@@ -594,7 +595,7 @@ fn no_fix_is_advised_where_it_cannot_work() {
 }
 
 /// The lines of a fix that is offered for a text; none where it is not.
-fn lines_of(text: &str, id: &str) -> Vec<String> {
+pub fn lines_of(text: &str, id: &str) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("log");
     std::fs::write(&path, text).unwrap();
@@ -625,7 +626,7 @@ fn spilling_that_is_in_force_is_not_switched_on_in_another_way() {
 }
 
 /// The ids that are offered for a text, best first.
-fn offers_for(text: &str) -> Vec<&'static str> {
+pub fn offers_for(text: &str) -> Vec<&'static str> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("log");
     std::fs::write(&path, text).unwrap();
@@ -633,13 +634,13 @@ fn offers_for(text: &str) -> Vec<&'static str> {
 }
 
 /// A card of 8 GiB on which next to nothing is free.
-const FULL_CARD: &str = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 128.00 MiB. GPU 0 has a total \
+pub const FULL_CARD: &str = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 128.00 MiB. GPU 0 has a total \
     capacity of 7.73 GiB of which 39.00 MiB is free. Including non-PyTorch memory, this process has 7.70 GiB memory in \
     use. Of the allocated memory 7.57 GiB is allocated by PyTorch, and 20.31 MiB is reserved by PyTorch but \
     unallocated.\n";
 
 /// A traceback of a training step of a language model, with what stands between its ends.
-fn training_step(between: &str) -> String {
+pub fn training_step(between: &str) -> String {
     format!(
         "LlamaForCausalLM: 166,212,608 parameters\n  0%|          | 0/40 [00:00<?, ?it/s]\n\
         Traceback (most recent call last):\n  File \"/w/finetune.py\", line 59, in <module>\n    main()\n  \

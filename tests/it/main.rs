@@ -53,4 +53,5 @@ mod several_logs;
 mod side_tables;
 mod simulate;
 mod snapshot_proof;
+mod subjects;
 mod survival;

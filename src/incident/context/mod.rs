@@ -13,6 +13,7 @@ mod section;
 mod series;
 mod settings;
 mod side;
+pub mod subject;
 mod surroundings;
 mod topics;
 mod traceback;
@@ -24,6 +25,7 @@ pub use keys::examples as setting_examples;
 pub use reader::ContextReader;
 pub use series::{Growth, Measure, Reading, Series, StepUnit};
 pub use side::{Moment, SideReading, SideTable};
+pub use subject::Subject;
 pub use trends::{AnnouncedPool, Card, FreeReading, Trend, Unit};
 
 /// The step that a line of output tells; where it tells an epoch alone, that.
@@ -316,6 +318,8 @@ pub struct Context {
     /// The last reading of GPU memory before the failure, and its line.
     pub last_reading: Option<(u64, u64)>,
     pub clues: std::collections::BTreeMap<Clue, Span>,
+    /// What the job works on, by what its lines say.
+    pub subject: Option<Subject>,
 }
 
 impl Context {

@@ -8,7 +8,7 @@ use super::section::Sections;
 use super::settings::{self, Parts, Setting, Source};
 use super::side::{SideTable, SideTables};
 use super::trends::Trends;
-use super::{Clue, Context, Frame, Phase, Precision, Trainer, surroundings, topics, traceback};
+use super::{Clue, Context, Frame, Phase, Precision, Subject, Trainer, subject, surroundings, topics, traceback};
 use crate::evidence::{Known, Span};
 use crate::incident::survival::STEPS;
 use crate::input::gpu_tables::Tables;
@@ -67,6 +67,8 @@ pub struct ContextReader<'a> {
     tables: Tables,
     side: SideTables,
     clues: Vec<(Clue, u64)>,
+    /// What lines say that the job works on.
+    subjects: Vec<(Subject, u64)>,
     trainers: Vec<(Trainer, u64)>,
     /// The document is a text about a failure rather than a log.
     write_up: bool,
@@ -89,6 +91,7 @@ impl<'a> ContextReader<'a> {
             tables: Tables::default(),
             side: SideTables::default(),
             clues: Vec::new(),
+            subjects: Vec::new(),
             trainers: Vec::new(),
             write_up: false,
             went_on: Vec::new(),
@@ -249,6 +252,11 @@ impl<'a> ContextReader<'a> {
             if seen.clues.insert(clue) {
                 self.clues.push((clue, line));
             }
+        }
+        if let Some(subject) = subject::of_line(&text.to_ascii_lowercase()).filter(|_| !message)
+            && seen.subjects.insert(subject)
+        {
+            self.subjects.push((subject, line));
         }
         if self.went_on.len() < 1024 && surroundings::went_on(text) {
             self.went_on.push(line);
@@ -629,6 +637,8 @@ impl<'a> ContextReader<'a> {
     }
 
     fn apply_clues(&self, context: &mut Context, at: Span, rank: Option<u32>, since: u64) {
+        let told = self.subjects.iter().filter(|(_, line)| *line >= since && *line <= at.last);
+        context.subject = told.map(|(subject, _)| *subject).min();
         for (clue, line) in &self.clues {
             // A device-side assertion explains what comes after it, not before.
             let in_time = match clue {
@@ -732,6 +742,7 @@ struct Seen {
     run: usize,
     trainers: std::collections::HashSet<Trainer>,
     clues: std::collections::HashSet<Clue>,
+    subjects: std::collections::HashSet<Subject>,
 }
 
 impl Setting {

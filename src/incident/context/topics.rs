@@ -1,7 +1,7 @@
 //! Which lines are worth reading closely: one automaton over the names of all settings ([`super::keys`]) and the
 //! keywords of everything else tells the topics that a line touches.
 
-use super::{keys, phrases};
+use super::{keys, phrases, subject};
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -382,6 +382,7 @@ static WORDS: LazyLock<Option<Words>> = LazyLock::new(|| {
             words.push((Cow::Owned(name.replace('_', "-")), SETTING, true));
         }
     }
+    words.extend(subject::phrases().map(|phrase| (Cow::Borrowed(phrase), CLUE, false)));
     words.extend(phrases::WORDS.iter().map(|word| (Cow::Borrowed(*word), SETTING, true)));
     // Of small letters, as lines are made before the search: with both cases it takes twice as long to build, and it is
     // built for every message that is pasted.

@@ -358,7 +358,7 @@ impl Page<'_> {
         }
         let most = if self.view.style.verbose { usize::MAX } else { FIXES };
         for (i, ranked) in diagnosis.plan.offers.iter().take(most).enumerate() {
-            let (title, frees) = (self.say(&(ranked.fix.title)()), self.say(&common::frees(&ranked.offer.frees)));
+            let (title, frees) = (self.say(&ranked.title()), self.say(&common::frees(&ranked.offer.frees)));
             let head = [run(Tone::Strong, format!("  {}. ", i + 1))];
             let separator = self.pick(": ", "：");
             self.screen.paragraph(&head, 5, &[run(Tone::Plain, format!("{title}{separator}{frees}"))]);

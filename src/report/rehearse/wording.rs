@@ -384,7 +384,7 @@ pub fn oom_details(oom: &OomReport, explanation: Option<&Explanation>) -> Text {
             out.zh += &format!("\n\n最可能的原因：{}（{sure}）", title.zh);
         }
         for (i, ranked) in diagnosis.plan.offers.iter().take(3).enumerate() {
-            let (title, frees) = ((ranked.fix.title)(), wording::frees(&ranked.offer.frees));
+            let (title, frees) = (ranked.title(), wording::frees(&ranked.offer.frees));
             out.en += &format!("\n{}. {}: {}", i + 1, title.en, frees.en);
             out.zh += &format!("\n{}. {}：{}", i + 1, title.zh, frees.zh);
         }

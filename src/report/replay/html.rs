@@ -204,7 +204,7 @@ impl Section<'_> {
             self.element("p", "verdict", &Text::new("What to change, best first:", "修复建议（按价值排序）："));
             let _ = writeln!(self.out, "<ol class=\"verdict\">");
             for ranked in diagnosis.plan.offers.iter().take(3) {
-                let (title, frees) = ((ranked.fix.title)(), report::wording::frees(&ranked.offer.frees));
+                let (title, frees) = (ranked.title(), report::wording::frees(&ranked.offer.frees));
                 let fix = Text::new(format!("{} ({})", title.en, frees.en), format!("{}（{}）", title.zh, frees.zh));
                 self.element("li", "", &fix);
             }
