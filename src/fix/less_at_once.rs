@@ -30,9 +30,7 @@ pub const FIX: Fix = Fix {
             Target::OnnxRuntime,
             "half as many samples in each session.run(), or a smaller input",
             "每次 session.run() 的样本减半，或缩小输入",
-        )
-        .unless("concurrent"),
-        line(Target::Shell, "{fewer}").note("was {was}", "原为 {was}"),
+        ),
         said(
             Target::Julia,
             "half as much at once: a smaller batch, array or grid",
@@ -61,13 +59,10 @@ pub const FIX: Fix = Fix {
 };
 
 fn advise(case: &Case) -> Advice {
-    let concurrent = case.fewer_at_the_same_time();
-    let draft = Draft::new(case, &FIX).when("concurrent", concurrent.is_some());
-    let draft = match concurrent {
-        Some((fewer, now)) => draft.fill("fewer", fewer).fill("was", now),
-        None => draft,
-    };
-    draft
+    let concurrent = case.own_option(Quantity::Concurrent).filter(|option| option.value() > 1);
+    Draft::new(case, &FIX)
+        .own(concurrent.map(|option| option.with((option.value() / 8).max(1))))
+        .was(concurrent.map(|option| option.value()))
         .when("index", case.incident.event.of_an_index())
         .frees_unknown(text!(
             en: "needs the size of the program's own data on the device",

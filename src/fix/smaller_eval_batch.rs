@@ -52,7 +52,10 @@ fn advise(case: &Case) -> Advice {
         return Advice::WontHelp(text!(en: "the evaluation batch is 1 already", zh: "验证批大小已经是 1"));
     }
     let tried = batch.map_or("<half>".to_string(), |batch| (batch / 2).max(1).to_string());
+    let told = case.context.eval_batch_size.value();
+    let own = told.and_then(|batch| case.own_option_with(Quantity::EvalBatch, batch, (batch / 2).max(1)));
     Draft::new(case, &FIX)
+        .own(own)
         .frees_if(
             case.share_of_allocated(0.0, 0.4, text!(en: "half of the evaluation's activations", zh: "验证激活的一半")),
             case.ask_for_peak(),

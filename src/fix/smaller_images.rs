@@ -38,7 +38,6 @@ pub const FIX: Fix = Fix {
             "更小的图像、体数据或网格，或分块处理",
         )
         .when("one-sample"),
-        line(Target::Pytorch, "{option}"),
         line(Target::Pytorch, "transforms.Resize({shown})").when("fed"),
         said(
             Target::Pytorch,
@@ -61,9 +60,6 @@ pub const FIX: Fix = Fix {
 /// Of jobs of which the log tells nothing, one in ten was cured by smaller pictures, in labelled reports; a smaller
 /// batch cured a third.
 const UNTOLD: f64 = 0.7;
-
-/// Words of options that set the size of pictures.
-const PIXELS: &[&str] = &["crop", "image", "img", "patch", "pixel", "res", "size"];
 
 fn advise(case: &Case) -> Advice {
     let side = case.context.image_size.value();
@@ -96,12 +92,12 @@ fn advise(case: &Case) -> Advice {
     if case.still_beyond(1.0 - share) {
         return Advice::Silent;
     }
-    let option = side.zip(tried).and_then(|(side, tried)| case.option_instead(PIXELS, side, tried));
+    let option = side.zip(tried).and_then(|(side, tried)| case.own_option_with(Quantity::Image, side, tried));
     let draft = Draft::new(case, &FIX)
-        .when("fed", vision && !drawn && !case.diffusion() && option.is_none())
-        .when("drawn", drawn && !case.diffusion() && option.is_none());
-    let draft = option.into_iter().fold(draft, |draft, option| draft.fill("option", option));
+        .when("fed", vision && !drawn && !case.diffusion())
+        .when("drawn", drawn && !case.diffusion());
     draft
+        .own(option)
         .when("untold", untold)
         .when("fastai-1", case.first_fastai())
         .when("one-sample", one_sample)

@@ -594,7 +594,7 @@ fn no_fix_is_advised_where_it_cannot_work() {
 }
 
 /// The lines of a fix that is offered for a text; none where it is not.
-fn lines_of(text: &str, id: &str) -> Vec<String> {
+pub(crate) fn lines_of(text: &str, id: &str) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("log");
     std::fs::write(&path, text).unwrap();
@@ -625,7 +625,7 @@ fn spilling_that_is_in_force_is_not_switched_on_in_another_way() {
 }
 
 /// The ids that are offered for a text, best first.
-fn offers_for(text: &str) -> Vec<&'static str> {
+pub(crate) fn offers_for(text: &str) -> Vec<&'static str> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("log");
     std::fs::write(&path, text).unwrap();
@@ -910,7 +910,7 @@ fn weights_that_are_loaded_in_16_bit_are_not_advised_16_bit() {
 }
 
 /// A card of 8 GiB as older releases told of it, with what stands before.
-fn refused(before: &str) -> String {
+pub(crate) fn refused(before: &str) -> String {
     format!(
         "{before}torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 4.77 GiB. GPU 0 has a total capacty \
         of 15.64 GiB of which 0.77 GiB is free. Including non-PyTorch memory, this process has 14.86 GiB memory in use. \
