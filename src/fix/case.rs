@@ -388,19 +388,6 @@ impl<'a> Case<'a> {
         release::torch(self.incident)
     }
 
-    /// The option of the command line that sets a number, by a word of its name, with another number in its place:
-    /// `--crop_size 768`.
-    pub fn option_instead(&self, named: &[&str], now: u64, then: u64) -> Option<String> {
-        let words: Vec<&str> = self.context.command.get()?.split_whitespace().collect();
-        let sets = |name: &str| name.starts_with("--") && named.iter().any(|word| name.contains(word));
-        let (now, then) = (now.to_string(), then.to_string());
-        words.iter().enumerate().find_map(|(i, word)| match word.split_once('=') {
-            Some((name, value)) if sets(name) && value == now => Some(format!("{name}={then}")),
-            None if sets(word) && words.get(i + 1) == Some(&now.as_str()) => Some(format!("{word} {then}")),
-            _ => None,
-        })
-    }
-
     /// True where one sample is worked on at a time, under whatever name the setting has.
     pub fn one_at_a_time(&self) -> bool {
         match self.context.batch_size.value() {

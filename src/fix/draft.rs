@@ -34,6 +34,8 @@ pub struct Draft<'a> {
     values: Vec<(&'static str, Text)>,
     was: Option<Text>,
     title: Option<Text>,
+    /// The change in the words of the run itself, which stand in place of all others.
+    own: Option<String>,
     knobs: Vec<Knob>,
     costs: Costs,
 }
@@ -61,6 +63,7 @@ impl<'a> Draft<'a> {
             values: values.into_iter().map(|(name, value)| (name, Text::same(value))).collect(),
             was: None,
             title: None,
+            own: None,
             knobs: Vec::new(),
             costs: fix.costs,
         }
@@ -174,6 +177,13 @@ impl<'a> Draft<'a> {
         self
     }
 
+    /// The change as the option that the log shows, in place of every line that is written down: what the run was given
+    /// once, it takes again.
+    pub fn own(mut self, line: Option<String>) -> Self {
+        self.own = line.or(self.own);
+        self
+    }
+
     /// A line that only this incident can make.
     pub fn line(mut self, knob: Knob) -> Self {
         self.knobs.push(knob);
@@ -188,6 +198,9 @@ impl<'a> Draft<'a> {
 
     /// What can be written: the lines made for this incident, then those of the fix that hold here.
     fn lines(&mut self) -> Vec<Knob> {
+        if let Some(own) = self.own.take() {
+            return vec![Knob { target: Target::Program, line: remark(Text::same(own), self.was.as_ref()) }];
+        }
         let made = std::mem::take(&mut self.knobs);
         let written = self.fix.knobs.iter().filter(|line| line.holds(&self.given));
         let filled = written.filter_map(|line| {

@@ -106,6 +106,12 @@ fn advise(case: &Case) -> Advice {
             ),
         )
         .fill("prefetch", if tried == 0 { "None" } else { "1" })
+        // DataLoader's own name for it has more to be set beside it.
+        .own(
+            workers
+                .filter(|_| !torch || !of_a_loader(case))
+                .and_then(|workers| case.own_option_with(Quantity::Workers, workers, tried)),
+        )
         .fill("tried", tried)
         .was(workers)
         .because(match workers {
@@ -123,6 +129,11 @@ fn advise(case: &Case) -> Advice {
                 zh: "每个 worker 都有自己的副本与预取批：先试 {tried}"
             ),
         })
+}
+
+/// True where the number of workers stands in code as the argument of a loader.
+fn of_a_loader(case: &Case) -> bool {
+    case.own_option(Quantity::Workers).is_some_and(|option| option.name() == "num_workers")
 }
 
 /// True where the traceback goes through a pool of Python's processes.

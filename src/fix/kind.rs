@@ -8,9 +8,6 @@ use crate::domain::trainer::Trainer;
 use crate::domain::{Accelerator, Program};
 use crate::incident::context::{Clue, Frame, Phase, Platform};
 
-/// Words of an option's name that sets how much is worked on at the same time; and those of options that split a model.
-const CONCURRENT: &[&str] = &["execution-thread", "execution_thread", "concurren", "parallel-requests", "num-parallel"];
-
 /// Options that keep what is worked on off the device: a word of the failing lines, functions or files, and how each is
 /// given.
 const KEEPS_ON_HOST: &[(&str, &str)] = &[
@@ -99,20 +96,6 @@ impl Case<'_> {
             && !self.context.frames.iter().any(trains)
             && !self.context.optimizer.is_known()
             && !matches!(self.phase(), Some(Phase::Backward | Phase::OptimizerStep | Phase::Loss))
-    }
-
-    /// The option of the command line that sets how much is worked on at the same time, with half of it.
-    pub(super) fn fewer_at_the_same_time(&self) -> Option<(String, u64)> {
-        let words: Vec<&str> = self.context.command.get()?.split_whitespace().collect();
-        let sets = |name: &str| name.starts_with("--") && CONCURRENT.iter().any(|word| name.contains(word));
-        words.iter().enumerate().find_map(|(at, word)| {
-            let (name, value, sign) = match word.split_once('=') {
-                Some((name, value)) => (name, value, '='),
-                None => (*word, *words.get(at + 1)?, ' '),
-            };
-            let now: u64 = value.parse().ok()?;
-            (sets(name) && now > 1).then(|| (format!("{name}{sign}{}", (now / 8).max(1)), now))
-        })
     }
 
     /// True where a script draws, enlarges or repaints pictures, by its name and what it is given.

@@ -30,9 +30,7 @@ pub const FIX: Fix = Fix {
             Target::OnnxRuntime,
             "less in each session.run(): fewer samples, or a smaller input",
             "每次 session.run() 处理更少：减少样本，或缩小输入",
-        )
-        .unless("concurrent"),
-        line(Target::Shell, "{fewer}").note("was {was}", "原为 {was}"),
+        ),
         said(
             Target::Julia,
             "half as much at once: a smaller batch, array or grid",
@@ -73,15 +71,13 @@ pub const FIX: Fix = Fix {
 };
 
 fn advise(case: &Case) -> Advice {
-    let concurrent = case.fewer_at_the_same_time();
-    let draft = Draft::new(case, &FIX).when("concurrent", concurrent.is_some());
-    let draft = match concurrent {
-        Some((fewer, now)) => draft.fill("fewer", fewer).fill("was", now),
-        None => draft,
-    };
+    let concurrent = case.own_option(Quantity::Concurrent).filter(|option| option.value() > 1);
     let index = case.incident.event.of_an_index();
     let unit = unit(case).filter(|_| !index);
     let units = ["rows", "scene", "sound", "atoms", "frames"];
+    let draft = Draft::new(case, &FIX)
+        .own(concurrent.map(|option| option.with((option.value() / 8).max(1))))
+        .was(concurrent.map(|option| option.value()));
     let draft = units.into_iter().fold(draft, |draft, name| draft.when(name, unit == Some(name)));
     draft
         .when("untold", unit.is_none() && !index)

@@ -104,7 +104,9 @@ fn advise(case: &Case) -> Advice {
             text!(en: "({before:.2} − {tried:.2}) × {shown}", zh: "({before:.2} − {tried:.2}) × {shown}"),
         )
     });
+    let own = case.own_option(Quantity::Share).filter(|share| tried * 1000.0 < share.value() as f64);
     Draft::new(case, &FIX)
+        .own(own.map(|share| share.with(format!("{tried:.2}"))))
         .when("at-start", at_start)
         .when("computed", computed.is_some())
         .when("cache", cache_of_free)

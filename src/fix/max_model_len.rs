@@ -117,7 +117,11 @@ fn advise(case: &Case) -> Advice {
     let half = || text!(en: "<half of the length now>", zh: "<现在长度的一半>");
     let shown = tried.map_or_else(half, |tokens| Text::same(tokens.to_string()));
     let sure = computed.is_some();
+    // TGI has a limit for what is put in and another for all of it.
+    let own = case.own_option(Quantity::Sequence).filter(|_| engine != Program::Tgi);
+    let own = own.zip(tried).filter(|(option, tried)| *tried < option.value());
     Draft::new(case, &FIX)
+        .own(own.map(|(option, tried)| option.with(tried)))
         .when("computed", sure)
         .when("beyond-ram", case.model_beyond_ram())
         // Sampling's warm-up grows with the number of sequences, not with their length.

@@ -81,6 +81,7 @@ mod offload_eval_predictions;
 mod one_region;
 mod other_device;
 mod other_libraries;
+mod own;
 mod persistent_workers_off;
 mod pin_memory;
 mod preallocation_fraction;
@@ -709,7 +710,7 @@ mod prelude {
     pub(super) use crate::dialect::{Fact, Resource, Sign};
     pub(super) use crate::domain::program::DeviceUse;
     pub(super) use crate::domain::{Accelerator, Number, Program, Target, Trainer};
-    pub(super) use crate::incident::context::{Clue, Phase, Precision, Subject};
+    pub(super) use crate::incident::context::{Clue, Phase, Precision, Quantity, Subject};
     pub(super) use crate::text;
     pub(super) use crate::text::Text;
     pub(super) use crate::units::{GIB, Interval, MIB, about};

@@ -82,6 +82,7 @@ fn advise(case: &Case) -> Advice {
                 zh: "权重与缓存的一半；日志没有给出大小"
             ),
         )
+        .own(case.own_option_with(Quantity::Parallel, ranks, tried).filter(|_| case.engine().is_some()))
         .fill("tried", tried)
         .certainty(if computed.is_some() { Certainty::Likely } else { Certainty::RuleOfThumb })
         .because(match (computed, budget.weights) {

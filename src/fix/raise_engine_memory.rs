@@ -103,7 +103,9 @@ fn advise(case: &Case) -> Advice {
         let gain = (tried - share).max(0.0) * total;
         (Interval::exactly(gain as u64), (share, total))
     });
+    let own = case.own_option(Quantity::Share).filter(|share| tried * 1000.0 > share.value() as f64);
     Draft::new(case, &FIX)
+        .own(own.map(|share| share.with(format!("{tried:.2}"))))
         .when("computed", computed.is_some())
         .frees_if(
             more.map(|(gain, (share, total))| {

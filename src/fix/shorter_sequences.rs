@@ -79,6 +79,7 @@ fn advise(case: &Case) -> Advice {
         .costs(Costs { numerics, ..FIX.costs })
         .frees_if(case.share_of_allocated(0.05, 0.5, text!(en: "half the length", zh: "长度减半")), case.ask_for_peak())
         .when("generates", case.clue(Clue::ServesWithCache) && !case.training())
+        .own(length.and_then(|length| case.own_option_with(Quantity::Sequence, length, (length / 2).max(1))))
         .fill("tried", tried)
         .was(length)
         .because(text!(

@@ -227,6 +227,7 @@ fn advise(case: &Case) -> Advice {
     {
         let tried = first(case, count).unwrap_or(count / 2).max(1);
         return draft
+            .own(case.own_option_with(Quantity::OtherBatch, count, tried))
             .fill("name", &name)
             .fill("tried", tried)
             .was(Some(count))
@@ -297,6 +298,7 @@ fn advise(case: &Case) -> Advice {
         Text::new(format!("batch {batch} → {b}{}", all.en), format!("批大小 {batch} → {b}{}", all.zh))
     };
     draft
+        .own(own_words(case, batch, b, learns.then_some(a)))
         .when("known", true)
         .when("loader-training", learns && loads && !divided)
         .when("loader-only", !learns && loads && !divided)
@@ -382,6 +384,28 @@ fn less_at_once(case: &Case, less: Text) -> Advice {
             ),
             replayed::activations(case).unwrap_or_else(|| case.situation()),
         ))
+}
+
+/// The batch as the option that the log shows, and behind it the number of steps over which gradients are accumulated:
+/// by the option that shows, or by the one that goes with that name of a batch.
+fn own_words(case: &Case, batch: u64, tried: u64, steps: Option<u64>) -> Option<String> {
+    /// transformers' and diffusers' scripts, and DeepSpeed's configuration.
+    const ACCUMULATED: [&str; 3] =
+        ["per_device_train_batch_size", "train_micro_batch_size_per_gpu", "per_gpu_train_batch_size"];
+    let option = case.own_option(Quantity::Batch)?;
+    let smaller = case.own_option_with(Quantity::Batch, batch, tried)?;
+    let name = option.name().trim_start_matches('-').replace('-', "_");
+    let scripts = name == "train_batch_size" && case.trainer() == Some(Trainer::Diffusers);
+    // Ultralytics' accumulates to a size of its own by itself.
+    let steps = steps.filter(|steps| *steps > 1 && case.trainer() != Some(Trainer::Ultralytics));
+    let accumulated = steps.and_then(|steps| match case.own_option(Quantity::Accumulation) {
+        Some(accumulation) => Some(accumulation.with(steps)),
+        None if scripts || ACCUMULATED.contains(&name.as_str()) => {
+            Some(option.beside("gradient_accumulation_steps", steps))
+        }
+        None => None,
+    });
+    Some(accumulated.map_or(smaller.clone(), |steps| format!("{smaller}{}{steps}", option.between())))
 }
 
 /// A batch may well have so many samples that one of these parts is left of it.

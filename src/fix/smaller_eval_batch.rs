@@ -61,7 +61,10 @@ fn advise(case: &Case) -> Advice {
     }
     let tried = batch.map_or("<half>".to_string(), |batch| (batch / 2).max(1).to_string());
     let (loader, rays) = (Need::Loader.met(case), case.subject() == Some(Subject::Rays));
+    let told = case.context.eval_batch_size.value();
+    let own = told.and_then(|batch| case.own_option_with(Quantity::EvalBatch, batch, (batch / 2).max(1)));
     Draft::new(case, &FIX)
+        .own(own)
         .frees_if(
             case.share_of_allocated(0.0, 0.4, text!(en: "half of the evaluation's activations", zh: "验证激活的一半")),
             case.ask_for_peak(),

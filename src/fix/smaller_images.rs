@@ -36,7 +36,6 @@ pub const FIX: Fix = Fix {
             .when("one-sample"),
         said(Target::Program, "smaller pictures, or tiles of them", "缩小图片，或分块处理").when("pictures"),
         said(Target::Program, "fewer frames at once, or smaller ones", "减少一次处理的帧数，或缩小画面").when("video"),
-        line(Target::Pytorch, "{option}"),
         line(Target::Pytorch, "transforms.Resize({shown})").when("fed"),
         said(
             Target::Pytorch,
@@ -59,9 +58,6 @@ pub const FIX: Fix = Fix {
 /// Of jobs of which the log tells nothing, one in ten was cured by smaller pictures, in labelled reports; a smaller
 /// batch cured a third.
 const UNTOLD: f64 = 0.7;
-
-/// Words of options that set the size of pictures.
-const PIXELS: &[&str] = &["crop", "image", "img", "patch", "pixel", "res", "size"];
 
 fn advise(case: &Case) -> Advice {
     let side = case.context.image_size.value();
@@ -97,19 +93,19 @@ fn advise(case: &Case) -> Advice {
     if case.still_beyond(1.0 - share) {
         return Advice::Silent;
     }
-    let option = side.zip(tried).and_then(|(side, tried)| case.option_instead(PIXELS, side, tried));
+    let option = side.zip(tried).and_then(|(side, tried)| case.own_option_with(Quantity::Image, side, tried));
     let video = case.subject() == Some(Subject::Video) && side.is_none();
     // What a loader feeds goes through transforms; what a program is given as a picture does not.
     let loaded = super::need::loader(case) && case.training() || side.is_some();
     let fed = vision && !drawn && !video && !case.diffusion() && loaded;
     let plain = vision && !one_sample && !drawn && !video && !case.diffusion();
     let draft = Draft::new(case, &FIX)
-        .when("fed", fed && option.is_none())
+        .when("fed", fed)
         .when("pictures", plain && !fed)
         .when("video", video)
-        .when("drawn", drawn && !case.diffusion() && option.is_none());
-    let draft = option.into_iter().fold(draft, |draft, option| draft.fill("option", option));
+        .when("drawn", drawn && !case.diffusion());
     draft
+        .own(option)
         .when("untold", untold)
         .when("fastai-1", case.first_fastai())
         .when("one-sample", one_sample)

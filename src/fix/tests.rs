@@ -6,8 +6,9 @@ use crate::cause;
 use crate::dialect::{Event, Fact, ProcessUse, Resource, Sign};
 use crate::domain::{Number, Program};
 use crate::evidence::{Known, Span};
-use crate::incident::context::{Clue, Frame, Phase, Precision, Trainer};
+use crate::incident::context::{Clue, ContextReader, Frame, Phase, Precision, Trainer};
 use crate::incident::{Context, Recording};
+use crate::input::Document;
 use crate::units::{self, Base, GIB, MIB};
 
 fn seen<T>(value: T) -> Known<T> {
@@ -526,10 +527,16 @@ fn a_quantisation_that_is_in_use_is_not_offered_as_a_narrower_one() {
 fn an_option_of_the_command_line_is_changed_where_it_sets_the_size() {
     let mut sized = traced(Vec::new());
     sized.context.image_size.note(1024, Span::line(1));
-    sized.context.command.note("python seg.py --crop_size 1024 --dim 1024".into(), Span::line(1));
+    let told = ContextReader::new(&Document::from_text("test", "python seg.py --crop_size 1024 --dim 1024\n")).at(
+        Span::line(2),
+        None,
+        None,
+    );
+    (sized.context.command, sized.context.options) = (told.command, told.options);
     let line = first_line_of(&planned(&sized), "smaller-images");
     assert!(line.starts_with("--crop_size 768"), "{line}");
     sized.context.command = crate::evidence::Known::Unknown;
+    sized.context.options.clear();
     assert!(first_line_of(&planned(&sized), "smaller-images").starts_with("transforms.Resize(768)"));
 }
 

@@ -911,7 +911,7 @@ fn weights_that_are_loaded_in_16_bit_are_not_advised_16_bit() {
 }
 
 /// A card of 8 GiB as older releases told of it, with what stands before.
-fn refused(before: &str) -> String {
+pub(crate) fn refused(before: &str) -> String {
     format!(
         "{before}torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 4.77 GiB. GPU 0 has a total capacty \
         of 15.64 GiB of which 0.77 GiB is free. Including non-PyTorch memory, this process has 14.86 GiB memory in use. \

@@ -22,6 +22,7 @@ mod dialect_pytorch;
 mod explain;
 mod faults;
 mod figures;
+mod fix_lines;
 mod fixes;
 mod generated;
 mod headroom;

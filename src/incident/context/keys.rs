@@ -6,6 +6,7 @@
 //! word here.
 
 use super::Precision;
+use super::option::Quantity;
 use super::pairs::Pair;
 use super::settings::{
     Setting, deepspeed_file, exact, largest, listed_devices, model, numbered, optimizer, per_device_remark,
@@ -239,6 +240,8 @@ pub(super) const ROWS: &[Row] = &[
             "num_ctx",
             "max_len",
             "max_model_len",
+            "vllm_maxlen",
+            "session_len",
             "max_prompt_length",
             "seqlen",
             "max_seqlen",
@@ -274,6 +277,15 @@ pub(super) const ROWS: &[Row] = &[
         ),
         value: Count(8, 1 << 32, Setting::Sequence),
     },
+    // PyTorch's examples, timm and most classifiers.
+    Row {
+        names: &["b"],
+        when: If(
+            |s| s.command && s.pair.hyphens == 1 && (s.text.contains(".py") || s.text.contains(".sh")),
+            "./main.py -b 128",
+        ),
+        value: Count(1, BATCH, Setting::Batch),
+    },
     // Kernels have a BLOCK_SIZE of their own.
     Row {
         names: &["block_size"],
@@ -307,6 +319,15 @@ pub(super) const ROWS: &[Row] = &[
             |s, found| push(found, largest(s.pair.value).filter(|n| (16..=65_536).contains(n)), Setting::Image),
             "640",
         ),
+    },
+    // Programs that draw: a picture's side, where it is one number.
+    Row {
+        names: &["size"],
+        when: If(
+            |s| s.command && s.pair.hyphens == 2 && whole(s.pair.value).is_some_and(|n| n >= 64 && n % 8 == 0),
+            "./sample.py --size 512",
+        ),
+        value: Count(64, 16_384, Setting::Image),
     },
     Row {
         names: &[
@@ -789,8 +810,54 @@ pub(super) const ROWS: &[Row] = &[
     },
 ];
 
-/// The names of all settings that are read, each with a line that states it (as an option of a command, where only that
-/// counts).
+/// Settings that nothing is computed from: a change is written with them.
+const SPELLED: &[Row] = &[
+    Row {
+        names: &["execution_threads", "concurrency", "max_concurrency", "parallel_requests", "num_parallel"],
+        when: Hyphens,
+        value: Count(1, 1 << 16, |n| Setting::Other(Quantity::Concurrent, n)),
+    },
+    Row {
+        names: &["tile_size", "tile", "tilesize", "tile_sample_min_size"],
+        when: Always,
+        value: Count(16, 65_536, |n| Setting::Other(Quantity::Tile, n)),
+    },
+    Row {
+        names: &["chunk_size", "render_chunk_size", "ray_chunk_size", "subbatch_size", "netchunk", "decode_chunk_size"],
+        when: Always,
+        value: Count(2, 1 << 32, |n| Setting::Other(Quantity::Chunk, n)),
+    },
+    Row {
+        names: &["num_frames", "frame_num", "n_frames", "video_length", "frames"],
+        when: Hyphens,
+        value: Count(2, 1 << 20, |n| Setting::Other(Quantity::Frames, n)),
+    },
+    Row {
+        names: &["tensor_parallel_size", "tensor_model_parallel_size", "vllm_tensor_parallel_size", "tp_size", "tp"],
+        when: Always,
+        value: Count(1, 1024, |n| Setting::Other(Quantity::Parallel, n)),
+    },
+    Row {
+        names: &[
+            "gpu_memory_utilization",
+            "vllm_gpu_memory_utilization",
+            "vllm_gpu_util",
+            "mem_fraction_static",
+            "kv_cache_free_gpu_mem_fraction",
+            "cache_max_entry_count",
+        ],
+        when: Always,
+        value: Other(share, "0.85"),
+    },
+];
+
+/// Every row.
+pub(super) fn rows() -> impl Iterator<Item = &'static Row> {
+    ROWS.iter().chain(SPELLED)
+}
+
+/// The names of all settings that something is computed from, each with a line that states it (as an option of a
+/// command, where only that counts).
 pub fn examples() -> impl Iterator<Item = (&'static str, String)> {
     ROWS.iter().flat_map(|row| row.names.iter().map(|name| (*name, row.line(name))))
 }
@@ -808,7 +875,7 @@ impl Row {
 /// The rows of a name.
 static BY_NAME: LazyLock<HashMap<&'static str, Vec<&'static Row>>> = LazyLock::new(|| {
     let mut rows: HashMap<&str, Vec<&Row>> = HashMap::new();
-    for row in ROWS {
+    for row in self::rows() {
         for name in row.names {
             rows.entry(name).or_default().push(row);
         }
@@ -878,6 +945,11 @@ fn batch(stated: &Stated<'_>, found: &mut Vec<Setting>) {
 
 fn other_batch(stated: &Stated<'_>, found: &mut Vec<Setting>) {
     push(found, whole(stated.pair.value), |n| Setting::OtherBatch(stated.key.to_string(), n));
+}
+
+fn share(stated: &Stated<'_>, found: &mut Vec<Setting>) {
+    let share = stated.pair.value.parse::<f64>().ok().filter(|share| (0.01..=1.0).contains(share));
+    push(found, share, |share| Setting::Other(Quantity::Share, (share * 1000.0).round() as u64));
 }
 
 fn rank(stated: &Stated<'_>, found: &mut Vec<Setting>) {
@@ -988,7 +1060,7 @@ mod tests {
 
     #[test]
     fn every_key_is_read_where_it_stands_alone_on_its_line() {
-        for row in ROWS {
+        for row in rows() {
             for name in row.names {
                 for line in row.lines(name) {
                     assert!(topics::of(&line) & topics::SETTING != 0, "nobody looks at {line:?}");
@@ -1002,7 +1074,7 @@ mod tests {
 
     #[test]
     fn names_are_written_as_they_are_looked_up() {
-        for name in ROWS.iter().flat_map(|row| row.names) {
+        for name in rows().flat_map(|row| row.names) {
             assert_eq!(*name, settings::normal(name));
         }
     }
@@ -1010,7 +1082,7 @@ mod tests {
     #[test]
     fn names_of_one_meaning_stand_once() {
         let mut names: Vec<&str> =
-            ROWS.iter().filter(|row| matches!(row.when, Always)).flat_map(|row| row.names).copied().collect();
+            rows().filter(|row| matches!(row.when, Always)).flat_map(|row| row.names).copied().collect();
         let all = names.len();
         names.sort_unstable();
         names.dedup();

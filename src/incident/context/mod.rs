@@ -4,6 +4,7 @@ mod account;
 mod command;
 mod given;
 mod keys;
+mod option;
 mod pairs;
 mod phrases;
 mod progress;
@@ -22,6 +23,7 @@ mod width;
 
 pub use given::Given;
 pub use keys::examples as setting_examples;
+pub use option::{Quantity, Spelled};
 pub use reader::ContextReader;
 pub use series::{Growth, Measure, Reading, Series, StepUnit};
 pub use side::{Moment, SideReading, SideTable};
@@ -252,6 +254,9 @@ pub struct Context {
     pub image_size: Known<u64>,
     /// Environments of a simulator, graphs, or other things batched under another name, with that name.
     pub other_batch: Known<(String, u64)>,
+
+    /// Settings in the words in which the run was given them; see [`Context::option`].
+    pub options: std::collections::BTreeMap<Quantity, Spelled>,
 
     /// Data-loading workers per process.
     pub workers: Known<u64>,

@@ -1,6 +1,7 @@
 //! One pass over a document that collects every statement, and the choice among them for one failure.
 
 use super::command::{self, Launch};
+use super::option::{Quantity, Spelled};
 use super::phrases;
 use super::progress::{self, Progress};
 use super::readings::{self, Readings};
@@ -28,9 +29,13 @@ const SIDE_AT_MOST: usize = 32;
 /// Progress lines looked at before a failure.
 const PROGRESS_SEARCHED: usize = 512;
 
+/// How many statements of a kind, source and run are kept so far.
+type Kept = HashMap<(std::mem::Discriminant<Setting>, Option<Quantity>, Source, usize), u8>;
+
 #[derive(Debug)]
 struct Statement {
     setting: Setting,
+    spelled: Option<Spelled>,
     source: Source,
     line: u64,
     run: usize,
@@ -104,7 +109,7 @@ impl<'a> ContextReader<'a> {
     fn collect(&mut self) {
         let document = self.document;
         let mut sections = Sections::default();
-        let mut kept: HashMap<(std::mem::Discriminant<Setting>, Source, usize), u8> = HashMap::new();
+        let mut kept = Kept::new();
         let mut latest: HashMap<Option<u32>, Progress> = HashMap::new();
         let mut block: Option<(Block, u64)> = None;
         let mut command_until = 0;
@@ -151,8 +156,8 @@ impl<'a> ContextReader<'a> {
                 topics & (topics::SETTING | topics::CLUE) == 0 || command || shapes.is_new(text, self.launches.len());
 
             if own && new && (topics & topics::SETTING != 0 || command) {
-                for (setting, source) in settings::read(text, line.number, command) {
-                    self.keep(setting, source, line.number, &mut kept);
+                for (setting, source, spelled) in settings::read(text, line.number, command) {
+                    self.keep_spelled(setting, spelled, source, line.number, &mut kept);
                 }
                 if !command && !in_frame {
                     for setting in phrases::read(text) {
@@ -220,14 +225,7 @@ impl<'a> ContextReader<'a> {
         self.write_up = sections.is_write_up();
     }
 
-    fn surroundings(
-        &mut self,
-        text: &str,
-        line: u64,
-        message: bool,
-        seen: &mut Seen,
-        kept: &mut HashMap<(std::mem::Discriminant<Setting>, Source, usize), u8>,
-    ) {
+    fn surroundings(&mut self, text: &str, line: u64, message: bool, seen: &mut Seen, kept: &mut Kept) {
         // Each is told once per run: what a log repeats on every line is looked at a few times only.
         let run = self.launches.len();
         if seen.run != run {
@@ -263,18 +261,17 @@ impl<'a> ContextReader<'a> {
         }
     }
 
-    fn keep(
-        &mut self,
-        setting: Setting,
-        source: Source,
-        line: u64,
-        kept: &mut HashMap<(std::mem::Discriminant<Setting>, Source, usize), u8>,
-    ) {
+    fn keep(&mut self, setting: Setting, source: Source, line: u64, kept: &mut Kept) {
+        self.keep_spelled(setting, None, source, line, kept);
+    }
+
+    fn keep_spelled(&mut self, setting: Setting, spelled: Option<Spelled>, source: Source, line: u64, kept: &mut Kept) {
         let run = self.launches.len();
-        let count = kept.entry((std::mem::discriminant(&setting), source, run)).or_default();
+        let quantity = setting.quantity().map(|(quantity, _)| quantity);
+        let count = kept.entry((std::mem::discriminant(&setting), quantity, source, run)).or_default();
         if *count < KEPT_OF_A_KIND {
             *count += 1;
-            self.statements.push(Statement { setting, source, line, run });
+            self.statements.push(Statement { setting, spelled, source, line, run });
         }
     }
 
@@ -499,6 +496,11 @@ impl<'a> ContextReader<'a> {
         let trainer = context.trainer.value();
         let deepspeed = trainer == Some(Trainer::DeepSpeed) || context.zero_stage.is_known();
         parts.settle(context, trainer == Some(Trainer::Ultralytics), deepspeed);
+        for statement in &chosen {
+            if let (Some((quantity, _)), Some(spelled)) = (statement.setting.quantity(), &statement.spelled) {
+                context.spell(quantity, spelled);
+            }
+        }
     }
 
     fn apply_trainer(&self, context: &mut Context, at: Span) {

@@ -1,6 +1,7 @@
 //! Settings of the run: what a line says about batch, workers, precision, sharding, limits and versions.
 
 use super::keys::{self, Stated};
+use super::option::{Quantity, Spelled};
 use super::pairs::{Pair, entry, pairs};
 use super::{Context, Platform, Precision};
 use crate::evidence::{Known, Span};
@@ -24,6 +25,8 @@ pub(super) enum Setting {
     Sequence(u64),
     Image(u64),
     Workers(u64),
+    /// What nothing is computed from, but a change is written with.
+    Other(Quantity, u64),
     Prefetch(u64),
     PinMemory(bool),
     PersistentWorkers(bool),
@@ -103,18 +106,22 @@ pub(super) fn of_message(text: &str) -> Option<Setting> {
     before.contains("sequence").then(|| whole(&after[..digits]))?.map(Setting::Sequence)
 }
 
-/// Reads every setting that a line states. `command` tells that the line belongs to a launch command.
-pub(super) fn read(text: &str, line: u64, command: bool) -> Vec<(Setting, Source)> {
+/// Reads every setting that a line states, and how it is spelled. `command` tells that the line belongs to a launch
+/// command.
+pub(super) fn read(text: &str, line: u64, command: bool) -> Vec<(Setting, Source, Option<Spelled>)> {
     let at = Span::line(line);
+    let source = if command { Source::Command } else { Source::Dump };
+    let mut all = Vec::new();
     let mut found = Vec::new();
     for pair in pairs(text).chain(entry(text)).take(PAIRS_AT_MOST) {
         keys::read(&Stated { text, pair, key: &normal(pair.key), at, command }, &mut found);
+        all.extend(found.drain(..).map(|setting| {
+            let spelled = Spelled::of(text, &pair, &setting, source);
+            (setting, source, spelled)
+        }));
     }
-    let source = if command { Source::Command } else { Source::Dump };
-    let mut all: Vec<(Setting, Source)> = found.into_iter().map(|setting| (setting, source)).collect();
-    let mut told = Vec::new();
-    phrases(text, at, &mut told);
-    all.extend(told.into_iter().map(|setting| (setting, Source::Words)));
+    phrases(text, at, &mut found);
+    all.extend(found.into_iter().map(|setting| (setting, Source::Words, None)));
     all
 }
 
@@ -608,6 +615,7 @@ pub(super) fn apply(context: &mut Context, parts: &mut Parts, setting: &Setting,
         Setting::Sequence(n) => context.sequence_length.note(*n, at),
         Setting::Image(n) => context.image_size.note(*n, at),
         Setting::Workers(n) => context.workers.note(*n, at),
+        Setting::Other(..) => {}
         Setting::Prefetch(n) => context.prefetch.note(*n, at),
         Setting::PinMemory(on) => context.pin_memory.note(*on, at),
         Setting::PersistentWorkers(on) => context.persistent_workers.note(*on, at),
@@ -690,7 +698,7 @@ mod tests {
     use super::*;
 
     fn read_line(text: &str) -> Vec<Setting> {
-        read(text, 1, false).into_iter().map(|(setting, _)| setting).collect()
+        read(text, 1, false).into_iter().map(|(setting, ..)| setting).collect()
     }
 
     #[test]

@@ -376,7 +376,7 @@ struct Words {
 static WORDS: LazyLock<Option<Words>> = LazyLock::new(|| {
     let mut words: Vec<(Cow<'_, str>, u8, bool)> =
         KEYWORDS.iter().map(|(word, topics)| (Cow::Borrowed(*word), *topics, false)).collect();
-    for name in keys::ROWS.iter().flat_map(|row| row.names) {
+    for name in keys::rows().flat_map(|row| row.names) {
         words.push((Cow::Borrowed(name), SETTING, true));
         if name.contains('_') {
             words.push((Cow::Owned(name.replace('_', "-")), SETTING, true));
