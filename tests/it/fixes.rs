@@ -23,7 +23,7 @@ fn logs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/logs")
 }
 
-fn plan_of(path: &Path) -> Option<Plan> {
+pub(super) fn plan_of(path: &Path) -> Option<Plan> {
     let document = oomdoc::dialect::reader().read(&Source::File(path.to_path_buf())).ok()?;
     let given = Given::default();
     let explanation = diagnose(vec![FileEvents::of(&document, &given)], &given);
@@ -85,7 +85,7 @@ fn held(path: &Path) -> bool {
 }
 
 /// Every log of the repository: fixtures, reports that are open, planted causes.
-fn every_log() -> Vec<PathBuf> {
+pub(super) fn every_log() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut found = Vec::new();
     let reports = root.join("tests/corpus/reports");
@@ -594,7 +594,7 @@ fn no_fix_is_advised_where_it_cannot_work() {
 }
 
 /// The lines of a fix that is offered for a text; none where it is not.
-fn lines_of(text: &str, id: &str) -> Vec<String> {
+pub(super) fn lines_of(text: &str, id: &str) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("log");
     std::fs::write(&path, text).unwrap();

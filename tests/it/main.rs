@@ -23,6 +23,7 @@ mod explain;
 mod faults;
 mod figures;
 mod fixes;
+mod fixes_of_their_time;
 mod generated;
 mod headroom;
 mod headroom_accuracy;

@@ -4,6 +4,7 @@ mod account;
 mod command;
 mod given;
 mod keys;
+pub mod origin;
 mod pairs;
 mod phrases;
 mod progress;
@@ -237,6 +238,8 @@ pub struct Context {
     pub torch_version: Known<String>,
     /// Year and month that the log itself prints at the failure: no release came from later.
     pub dated: Known<(u16, u8)>,
+    /// What else tells when and on which machine it ran.
+    pub origin: origin::Origin,
     pub platform: Known<Platform>,
     /// True when the log shows a container (Docker, Kubernetes, Singularity).
     pub container: Known<bool>,
