@@ -6,8 +6,8 @@ use super::nature::{Asker, JobKind, asker, job_kind, warms_up_before_its_pool};
 use super::reading::pool_off;
 use super::{CauseId, Finding};
 use crate::dialect::{Fact, Sign};
+use crate::domain::Accelerator;
 use crate::domain::program::DeviceUse;
-use crate::domain::{Accelerator, Program};
 use crate::incident::context::{Clue, Phase, Trainer};
 use crate::incident::{Incident, release};
 use crate::text;
@@ -940,7 +940,7 @@ fn per_step(incident: &Incident) -> (&'static str, String) {
         return ("program", meter.now.to_string());
     }
     // The name until 1.3.
-    let known = release::allows(incident, Program::Pytorch, (1, 4));
+    let known = release::knows(incident, "memory_summary( memory_reserved(");
     let accelerator = event.accelerator();
     let line = match accelerator {
         Accelerator::Mps => format!("print({}, torch.mps.driver_allocated_memory())", meter.now),
@@ -1032,6 +1032,7 @@ mod tests {
     use super::super::{rank, weights::Weights};
     use super::*;
     use crate::dialect::Resource;
+    use crate::domain::Program;
     use crate::evidence::{Known, Span};
 
     /// One incident of each asker whose resource leaves something to decide.

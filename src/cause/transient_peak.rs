@@ -1,7 +1,6 @@
 //! One phase needs far more than the steady state.
 
 use super::{Cause, CauseId};
-use crate::domain::Program;
 use crate::incident::{Incident, release};
 use crate::text;
 use crate::text::Text;
@@ -56,7 +55,7 @@ fn refute(incident: &Incident) -> Text {
     }
     let (peak, module) = (meter.peak, accelerator.torch_module());
     // The name until 1.3.
-    let renamed = release::allows(incident, Program::Pytorch, (1, 4));
+    let renamed = release::knows(incident, "reset_peak_memory_stats");
     let reset = if renamed { "reset_peak_memory_stats" } else { "reset_max_memory_allocated" };
     text!(
         en: "Print `{peak}` after each phase, with `{module}.{reset}()` in front of it: if the failing \
@@ -73,7 +72,7 @@ mod tests {
     use super::*;
     use crate::dialect::Fact;
     use crate::dialect::Resource;
-    use crate::domain::Number;
+    use crate::domain::{Number, Program};
     use crate::evidence::{Known, Span};
     use crate::incident::context::Phase;
 

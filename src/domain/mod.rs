@@ -5,6 +5,7 @@
 pub mod accelerator;
 pub mod fact;
 pub mod headroom;
+pub mod library;
 pub mod number;
 pub mod program;
 pub mod resource;
@@ -16,6 +17,7 @@ pub mod verdict;
 pub use accelerator::Accelerator;
 pub use fact::Fact;
 pub use headroom::Headroom;
+pub use library::Library;
 pub use number::Number;
 pub use program::Program;
 pub use resource::Resource;

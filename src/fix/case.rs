@@ -516,13 +516,17 @@ impl<'a> Case<'a> {
             knobs.retain(Knob::is_a_setting);
         }
         knobs.sort_by_key(place);
+        // A trainer that nothing shows is named behind a line for the framework itself, never alone.
+        let seen = self.trainer().map_or(&[][..], Trainer::targets);
+        let supposed = |knob: &Knob| SUPPOSED.contains(&knob.target) && !seen.contains(&knob.target);
+        if knobs.first().is_some_and(supposed) {
+            knobs.retain(|knob| !supposed(knob));
+        }
         if knobs.len() > 1 && knobs.iter().any(|knob| knob.target != Target::Program) {
             knobs.retain(|knob| knob.target != Target::Program);
         }
-        // A trainer that nothing shows is named behind a line for the framework itself, never alone.
-        let seen = self.trainer().map_or(&[][..], Trainer::targets);
-        if knobs.first().is_some_and(|first| SUPPOSED.contains(&first.target) && !seen.contains(&first.target)) {
-            return Vec::new();
+        if self.is_a_guest() {
+            knobs.retain(|knob| !knob.line.en.contains("sudo "));
         }
         if self.windows() {
             knobs = knobs.into_iter().filter_map(Knob::for_windows).collect();

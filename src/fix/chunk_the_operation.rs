@@ -42,6 +42,9 @@ pub const FIX: Fix = Fix {
         ),
         line(Target::Jax, "jax.lax.map(f, xs, batch_size=1024)")
             .note("instead of jax.vmap(f)(xs)", "代替 jax.vmap(f)(xs)"),
+        line(Target::Jax, "jax.lax.map(f, xs.reshape(-1, 1024, *xs.shape[1:]))")
+            .note("f works on a block of 1024 rows", "f 每次处理 1024 行的块")
+            .older(),
         line(Target::TensorFlow, "tf.map_fn(f, xs)")
             .note("over blocks, instead of one broadcast", "按块处理，代替一次广播"),
     ],

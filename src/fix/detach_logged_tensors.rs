@@ -23,6 +23,9 @@ pub const FIX: Fix = Fix {
     knobs: &[
         line(Target::Pytorch, "losses.append(loss.item())")
             .note("no tensor that came from {place}", "不要保留来自 {place} 的张量"),
+        line(Target::Pytorch, "losses.append(loss.data[0])")
+            .note("no Variable that came from {place}", "不要保留来自 {place} 的 Variable")
+            .older(),
         said(
             Target::Pytorch,
             "drop what {grown} makes when its step is over, or keep it in host memory (.cpu())",
@@ -37,6 +40,10 @@ pub const FIX: Fix = Fix {
                 "不要 += loss；输出用 outputs.append(out.detach().cpu())",
             )
             .when("summed"),
+        line(Target::Pytorch, "running_loss += loss.data[0]")
+            .note("not += loss", "不要 += loss")
+            .when("summed")
+            .older(),
         line(Target::Pytorch, "outputs.append(out.detach().cpu())")
             .note("not append(out); drop what is no longer needed", "不要 append(out)；不再需要的及时丢弃")
             .when("kept"),

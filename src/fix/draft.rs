@@ -211,9 +211,17 @@ impl<'a> Draft<'a> {
                 false if self.case.clue(Clue::Wrapped) => unspelled(line.target, text),
                 false => text,
             };
-            Some(Knob { target: line.target, line: remark(text, self.was.as_ref()) })
+            Some((line.is_older(), Knob { target: line.target, line: remark(text, self.was.as_ref()) }))
         });
-        made.into_iter().chain(filled).filter(|knob| super::release::known(self.case, knob)).collect()
+        // The form for older releases stands behind the line that they do not know.
+        let mut unknown = None;
+        let known = |knob: &Knob| super::release::known(self.case, knob);
+        let written = filled.filter(|(older, knob)| {
+            let offered = known(knob) && (!older || unknown == Some(knob.target));
+            unknown = (!known(knob)).then_some(knob.target);
+            offered
+        });
+        made.into_iter().filter(known).chain(written.map(|(_, knob)| knob)).collect()
     }
 
     /// The finished advice. The saving decides where it is known: a maximum below what is missing withholds the fix.
@@ -266,7 +274,7 @@ fn universal(case: &Case) -> Vec<&'static str> {
     let given = [
         Need::Loader.met(case),
         case.training(),
-        case.clue(Clue::TensorFlow1),
+        case.of_sessions(),
         case.of_sound(),
         case.clue(Clue::BeforeAmpere),
         case.installed_command(),

@@ -23,6 +23,7 @@ pub const FIX: Fix = Fix {
     costs: Costs { slows: (-0.05, 0.05), numerics: Numerics::Benign },
     knobs: &[
         line(Target::HfTrainer, "optim=\"adamw_8bit\"").note("or \"paged_adamw_8bit\"", "或 \"paged_adamw_8bit\""),
+        line(Target::HfTrainer, "optim=\"adamw_bnb_8bit\"").older(),
         line(Target::LlamaFactory, "optim: adamw_8bit"),
         line(Target::Swift, "--optim adamw_8bit"),
         line(Target::Diffusers, "--use_8bit_adam"),

@@ -25,6 +25,7 @@ pub const FIX: Fix = Fix {
     costs: Costs { slows: (0.0, 0.4), numerics: Numerics::Same },
     knobs: &[
         line(Target::HfTrainer, "dataloader_num_workers={tried}, dataloader_prefetch_factor=1"),
+        line(Target::HfTrainer, "dataloader_num_workers={tried}").older(),
         line(Target::Ultralytics, "workers={tried}"),
         line(
             Target::Pytorch,

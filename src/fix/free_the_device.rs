@@ -53,7 +53,14 @@ pub const FIX: Fix = Fix {
         )
         .unless("named"),
         line(Target::Ollama, "ollama ps").note("then: ollama stop MODEL", "然后：ollama stop MODEL").unless("named"),
-        line(Target::Shell, "{processes}").unless("named"),
+        line(Target::Ollama, "ollama ps").unless("named").older(),
+        line(Target::Shell, "{processes}").when("listed"),
+        line(Target::Shell, "free -h")
+            .note(
+                "one memory for the host and the GPU: stop other programs; what is cached of files counts as well",
+                "主机与 GPU 共用一块内存：结束其他程序；文件缓存也占用它",
+            )
+            .when("one-memory"),
     ],
     fixtures: &["context/neighbour", "engines/mlc"],
     advise,
@@ -109,12 +116,14 @@ fn look_up<'a>(case: &Case, draft: Draft<'a>) -> Draft<'a> {
 /// Memory that nobody named holds, or findings that point to others without a figure.
 fn unnamed(case: &Case) -> Advice {
     let amount = case.ledger.unexplained.map(|held| held.at_least_zero()).filter(|held| held.middle() > 0);
-    let tool = case.accelerator().tool();
+    let (tool, one) = (case.accelerator().tool(), case.one_memory());
     let reason = text!(
         en: "the message does not say what others hold; {tool} at the time of the failure does",
         zh: "报错没有给出其他进程占用多少；出错时的 {tool} 可以看到"
     );
     Draft::new(case, &FIX)
+        .when("listed", !one)
+        .when("one-memory", one)
         .frees_if(
             amount.map(|held| {
                 let shown = show(held.middle());

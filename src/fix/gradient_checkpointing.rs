@@ -25,16 +25,19 @@ pub const FIX: Fix = Fix {
             Target::HfTrainer,
             "gradient_checkpointing=True, gradient_checkpointing_kwargs={\"use_reentrant\": False}",
         ),
+        line(Target::HfTrainer, "gradient_checkpointing=True").older(),
         line(Target::LlamaFactory, "disable_gradient_checkpointing: false"),
         line(Target::Swift, "--gradient_checkpointing true"),
-        line(Target::Megatron, "--recompute-granularity full --recompute-method uniform --recompute-num-layers 1"),
+        line(Target::Megatron, "--recompute-granularity full --recompute-method uniform --recompute-num-layers 1")
+            .unless("megatron-1"),
+        line(Target::Megatron, "--checkpoint-activations").when("megatron-1"),
         line(Target::Diffusers, "--gradient_checkpointing"),
         line(Target::MmEngine, "model.backbone.with_cp=True"),
         line(Target::Jax, "loss = jax.checkpoint(block)(params, x)").note("per layer", "逐层"),
         line(Target::TensorFlow, "block = tf.recompute_grad(block)"),
         line(Target::Pytorch, "x = torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)")
             .note("per block", "逐块"),
-        line(Target::Pytorch, "x = torch.utils.checkpoint.checkpoint(block, x)").note("per block", "逐块"),
+        line(Target::Pytorch, "x = torch.utils.checkpoint.checkpoint(block, x)").note("per block", "逐块").older(),
         said(
             Target::Program,
             "the program's own option for gradient checkpointing or for less memory",
@@ -55,6 +58,7 @@ fn advise(case: &Case) -> Advice {
     }
     let logits = if case.clue(Clue::VocabularyLogits) { 0.6 } else { 1.0 };
     Draft::new(case, &FIX)
+        .when("megatron-1", case.first_megatron())
         .weight(case.if_training() * logits)
         .frees_if(
             replayed::recomputed(case).or_else(|| {

@@ -20,10 +20,18 @@ pub const FIX: Fix = Fix {
     // Ranks of the job itself are nobody's leftovers.
     applies: |case| !case.ranks_on_one_device(),
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
-    knobs: &[line(Target::Shell, "sudo fuser -v {nodes}").note(
-        "lists every process that has a GPU open, hidden ones too; end leftovers of yours, not this job",
-        "列出所有打开 GPU 的进程，包括隐藏的；只结束自己残留的进程，不要结束本任务",
-    )],
+    knobs: &[
+        line(Target::Shell, "sudo fuser -v {nodes}").note(
+            "lists every process that has a GPU open, hidden ones too; end leftovers of yours, not this job",
+            "列出所有打开 GPU 的进程，包括隐藏的；只结束自己残留的进程，不要结束本任务",
+        ),
+        line(Target::Shell, "fuser -v {nodes}")
+            .note(
+                "lists those of your processes that have a GPU open; end leftovers, not this job",
+                "列出你打开 GPU 的进程；只结束残留的进程，不要结束本任务",
+            )
+            .when("guest"),
+    ],
     fixtures: &["context/neighbour", "tensorflow/device-full"],
     advise,
 };
@@ -50,7 +58,7 @@ fn advise(case: &Case) -> Advice {
             zh: "残留进程占用多少只能在 {tool} 中看到"
         )),
     };
-    draft.fill("nodes", nodes).because(text!(
+    draft.when("guest", case.is_a_guest()).fill("nodes", nodes).because(text!(
         en: "processes of an earlier run may still hold the GPU, listed or not",
         zh: "上一次运行的进程可能仍占着 GPU，不一定会被列出"
     ))

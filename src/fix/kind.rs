@@ -7,6 +7,7 @@ use crate::dialect::Sign;
 use crate::domain::trainer::Trainer;
 use crate::domain::{Accelerator, Program};
 use crate::incident::context::{Clue, Frame, Phase, Platform};
+use crate::incident::release;
 
 /// Options that keep what is worked on off the device: a word of the failing lines, functions or files, and how each is
 /// given.
@@ -64,6 +65,30 @@ impl Case<'_> {
             FILES.iter().any(|name| file.ends_with(name))
                 || frame.code.as_deref().is_some_and(|code| code.contains("DatasetType."))
         })
+    }
+
+    /// True where a frame lies in a library's folder.
+    pub(super) fn frames_of(&self, folder: &str) -> bool {
+        self.context.frames.iter().any(|frame| path(frame).contains(folder))
+    }
+
+    /// True for a Megatron-LM before 2.0, by calls that its schedule of micro-batches replaced.
+    pub(super) fn first_megatron(&self) -> bool {
+        let old = ["backward_step(optimizer, model, loss)", "fp32_allreduce"];
+        let calls =
+            |frame: &Frame| frame.code.as_deref().is_some_and(|code| old.iter().any(|call| code.contains(call)));
+        self.context.frames.iter().any(calls)
+    }
+
+    /// True where MMEngine shows: of OpenMMLab's libraries before it the settings have other keys.
+    pub(super) fn on_mmengine(&self) -> bool {
+        self.context.origin.mmengine
+    }
+
+    /// True where sessions run TensorFlow's graphs: it is a release before 2.0, by its words or its day.
+    pub(super) fn of_sessions(&self) -> bool {
+        let of_the_day = || self.program() == Program::Tensorflow && !release::knows(self.incident, "tf.config.");
+        self.clue(Clue::TensorFlow1) || of_the_day()
     }
 
     /// True where a scene of Gaussians is fitted, one picture a step: what fills the device is their number.

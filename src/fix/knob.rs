@@ -13,16 +13,18 @@ pub struct Line {
     note: Option<(&'static str, &'static str)>,
     /// The circumstance under which alone it is offered, and whether it must be given or not.
     only: Option<(&'static str, bool)>,
+    /// Written where the one before it came too late for the releases of the log.
+    older: bool,
 }
 
 /// A line of code or settings.
 pub const fn line(target: Target, code: &'static str) -> Line {
-    Line { target, en: code, zh: code, note: None, only: None }
+    Line { target, en: code, zh: code, note: None, only: None, older: false }
 }
 
 /// A line of prose: what to do where there is nothing to paste.
 pub const fn said(target: Target, en: &'static str, zh: &'static str) -> Line {
-    Line { target, en, zh, note: None, only: None }
+    Line { target, en, zh, note: None, only: None, older: false }
 }
 
 impl Line {
@@ -41,6 +43,18 @@ impl Line {
     pub const fn unless(mut self, circumstance: &'static str) -> Line {
         self.only = Some((circumstance, false));
         self
+    }
+
+    /// The form of the line before it for releases that do not know that one: offered only where that one is left out
+    /// for its age.
+    pub const fn older(mut self) -> Line {
+        self.older = true;
+        self
+    }
+
+    /// True for such a form.
+    pub fn is_older(&self) -> bool {
+        self.older
     }
 
     /// True where the circumstances, of which those in `given` hold, allow it.

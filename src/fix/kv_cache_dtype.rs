@@ -22,6 +22,7 @@ pub const FIX: Fix = Fix {
         line(Target::Vllm, "--kv-cache-dtype fp8").unless("before-ampere"),
         line(Target::Sglang, "--kv-cache-dtype fp8_e5m2").unless("before-ampere"),
         line(Target::LlamaCpp, "-fa on -ctk q8_0 -ctv q8_0"),
+        line(Target::LlamaCpp, "-fa -ctk q8_0 -ctv q8_0").older(),
         line(Target::Ollama, "OLLAMA_FLASH_ATTENTION=1 OLLAMA_KV_CACHE_TYPE=q8_0 ollama serve"),
         line(Target::Lmdeploy, "--quant-policy 8"),
     ],

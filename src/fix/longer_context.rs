@@ -24,6 +24,7 @@ pub const FIX: Fix = Fix {
             .note("-np 1 gives all of it to one request", "-np 1 可把全部上下文给一个请求"),
         line(Target::Ollama, "OLLAMA_CONTEXT_LENGTH=<at least the request and its answer> ollama serve")
             .note("or num_ctx of the request", "或请求中的 num_ctx"),
+        line(Target::Ollama, "PARAMETER num_ctx <at least the request and its answer>").older(),
         said(
             Target::Program,
             "load the model with a context of at least the request and its answer, or shorten the prompt",

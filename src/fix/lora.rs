@@ -24,7 +24,11 @@ pub const FIX: Fix = Fix {
         line(Target::Trl, "SFTTrainer(..., peft_config=LoraConfig(r=16, target_modules=\"all-linear\"))"),
         line(Target::LlamaFactory, "finetuning_type: lora"),
         line(Target::Swift, "--train_type lora"),
+        line(Target::Swift, "--sft_type lora").older(),
         line(Target::Pytorch, "model = get_peft_model(model, LoraConfig(r=16, target_modules=\"all-linear\"))"),
+        line(Target::Pytorch, "model = get_peft_model(model, LoraConfig(r=16, task_type=\"CAUSAL_LM\"))")
+            .note("with target_modules where PEFT does not know the model", "PEFT 不认识该模型时指定 target_modules")
+            .older(),
     ],
     fixtures: &["context/ranks", "context/hf-trainer"],
     advise,

@@ -30,6 +30,9 @@ pub const FIX: Fix = Fix {
             "or options: {\"num_ctx\": …}; from 0.5.13 on OLLAMA_CONTEXT_LENGTH={shown} ollama serve",
             "或 options: {\"num_ctx\": …}；0.5.13 起也可用 OLLAMA_CONTEXT_LENGTH={shown} ollama serve",
         ),
+        line(Target::Ollama, "PARAMETER num_ctx {shown}")
+            .note("or options: {\"num_ctx\": …}", "或 options: {\"num_ctx\": …}")
+            .older(),
         line(Target::Lmdeploy, "--session-len {shown}"),
         line(Target::TensorRtLlm, "--max_seq_len {shown}"),
         line(Target::Exllama, "max_seq_len = {shown}"),

@@ -24,10 +24,7 @@ pub const FIX: Fix = Fix {
     applies: |_| true,
     costs: Costs { slows: (0.0, 0.05), numerics: Numerics::Same },
     knobs: &[
-        line(Target::Pytorch, "export {variable}={kept}max_split_size_mb:{limit}").unless("older"),
-        line(Target::Pytorch, "export {variable}={kept}max_split_size_mb:{limit}")
-            .note("PyTorch 1.10 or newer", "需要 PyTorch 1.10 或更新")
-            .when("older"),
+        line(Target::Pytorch, "export {variable}={kept}max_split_size_mb:{limit}"),
         line(Target::Shell, "export {variable}={rest}").when("set"),
         line(Target::Shell, "unset {variable}").when("alone"),
     ],
@@ -78,7 +75,6 @@ fn advise(case: &Case) -> Advice {
     let limit = (requested.middle_bytes() / MIB / 2).clamp(64, 512).next_power_of_two().min(512);
     Draft::new(case, &FIX)
         .when("expandable", other_way)
-        .when("older", case.torch_version().is_some_and(|version| version < (1, 10)))
         .fill("variable", conf.variable())
         .fill("kept", conf.kept())
         .fill("limit", limit)

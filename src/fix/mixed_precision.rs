@@ -1,6 +1,7 @@
 //! Compute in 16 bit.
 
 use super::prelude::*;
+use crate::incident::release;
 
 pub const FIX: Fix = Fix {
     id: "mixed-precision",
@@ -31,7 +32,8 @@ pub const FIX: Fix = Fix {
         line(Target::DeepSpeed, "\"bf16\": {\"enabled\": true}").unless("before-ampere"),
         line(Target::DeepSpeed, "\"fp16\": {\"enabled\": true}").when("before-ampere"),
         line(Target::Ultralytics, "amp=True"),
-        line(Target::MmEngine, "optim_wrapper.type=AmpOptimWrapper"),
+        line(Target::MmEngine, "optim_wrapper.type=AmpOptimWrapper").when("mmengine"),
+        line(Target::MmEngine, "fp16 = dict(loss_scale=512.)").unless("mmengine"),
         line(Target::Fastai, "learn.to_fp16()"),
         line(Target::Diffusers, "torch_dtype=torch.float16"),
         said(Target::SdWebUi, "remove --no-half and --precision full", "去掉 --no-half 和 --precision full"),
@@ -63,6 +65,10 @@ pub const FIX: Fix = Fix {
         line(Target::Pytorch, "with torch.autocast(\"{device}\", dtype=torch.float16):")
             .note("around the forward pass", "包住前向")
             .when("in-fp16"),
+        line(Target::Pytorch, "with torch.cuda.amp.autocast():")
+            .note("around the forward pass; in training with a GradScaler", "包住前向；训练时并使用 GradScaler")
+            .when("amp")
+            .older(),
     ],
     fixtures: &["context/side-tables", "pytorch/cuda-error-old"],
     advise,
@@ -99,6 +105,8 @@ fn advise(case: &Case) -> Advice {
     let (nvidia, trains) = (case.accelerator() == Accelerator::Cuda, case.training());
     let (early, nvidia) = (nvidia && case.clue(Clue::BeforeAmpere), nvidia && !case.clue(Clue::BeforeAmpere));
     Draft::new(case, &FIX)
+        .when("mmengine", case.on_mmengine())
+        .when("amp", case.accelerator() == Accelerator::Cuda && release::shows_torch(case.incident, (1, 6)))
         .weight(known)
         .when("trains-on-nvidia", trains && nvidia)
         .when("trains-in-fp16", trains && early)

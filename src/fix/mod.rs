@@ -65,6 +65,7 @@ mod logits_to_keep;
 mod longer_context;
 mod lora;
 mod lower_engine_memory;
+mod machine;
 mod max_model_len;
 mod max_split_size;
 mod memory_request;
@@ -279,8 +280,8 @@ impl Knob {
             "unset ",
         ];
         let line = &self.line;
-        // Its driver does not tell what single processes hold.
-        if line.en.contains("--query-compute-apps") {
+        // Its driver does not tell what single processes hold, and AMD's tool is one of Linux.
+        if line.en.contains("--query-compute-apps") || line.en.contains("rocm-smi") {
             return None;
         }
         if UNIX.iter().any(|tool| line.en.starts_with(tool)) {
@@ -290,11 +291,12 @@ impl Knob {
     }
 }
 
-/// `export A=B` and `A=B command` as Windows' shell writes them.
+/// `export A=B` and `A=B command` as Windows' shell writes them: each variable on a line of its own, since what stands
+/// before `&&`, blanks included, would be its value.
 fn of_windows(line: &str) -> String {
     if let Some(set) = line.strip_prefix("export ") {
         let (sets, remark) = set.split_once("   # ").map_or((set, None), |(sets, remark)| (sets, Some(remark)));
-        let sets = sets.split(' ').map(|set| format!("set {set}")).collect::<Vec<_>>().join(" && ");
+        let sets = sets.split(' ').map(|set| format!("set {set}")).collect::<Vec<_>>().join("\n");
         return remark.map_or(sets.clone(), |remark| format!("{sets}   # {remark}"));
     }
     let variable = line.split_once(' ').filter(|(first, _)| {
@@ -302,7 +304,7 @@ fn of_windows(line: &str) -> String {
             !name.is_empty() && name.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_')
         })
     });
-    variable.map_or(line.to_string(), |(set, command)| format!("set {set} && {command}"))
+    variable.map_or(line.to_string(), |(set, command)| format!("set {set}\n{}", of_windows(command)))
 }
 
 /// What a fix costs.

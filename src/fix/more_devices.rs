@@ -27,16 +27,18 @@ pub const FIX: Fix = Fix {
     },
     costs: Costs { slows: (0.0, 0.3), numerics: Numerics::Same },
     knobs: &[
-        line(Target::Vllm, "--tensor-parallel-size {tried}"),
-        line(Target::Sglang, "--tp {tried}"),
-        line(Target::Tgi, "--num-shard {tried}"),
-        line(Target::TensorRtLlm, "--tp_size {tried}"),
-        line(Target::Lmdeploy, "--tp {tried}"),
-        line(Target::LlamaCpp, "-sm layer -ts 1,1"),
+        line(Target::Vllm, "--tensor-parallel-size {tried}").unless("only"),
+        line(Target::Sglang, "--tp {tried}").unless("only"),
+        line(Target::Tgi, "--num-shard {tried}").unless("only"),
+        line(Target::TensorRtLlm, "--tp_size {tried}").unless("only"),
+        line(Target::Lmdeploy, "--tp {tried}").unless("only"),
+        line(Target::LlamaCpp, "-sm layer -ts 1,1").unless("only"),
         line(Target::Jax, "state = jax.device_put(state, NamedSharding(mesh, PartitionSpec(\"devices\")))")
-            .note("a part on each device of the mesh", "mesh 中每个设备放一部分"),
+            .note("a part on each device of the mesh", "mesh 中每个设备放一部分")
+            .unless("only"),
         line(Target::Diffusers, "Pipeline.from_pretrained(..., device_map=\"balanced\")")
-            .note("without .to(\"cuda\")", "不再调用 .to(\"cuda\")"),
+            .note("without .to(\"cuda\")", "不再调用 .to(\"cuda\")")
+            .unless("only"),
         line(Target::Pytorch, "from_pretrained(..., device_map=\"auto\")").when("pretrained"),
         said(
             Target::Pytorch,
@@ -44,6 +46,7 @@ pub const FIX: Fix = Fix {
             "换显存更大的 GPU，或把模型各层分到多块 GPU",
         )
         .when("larger"),
+        said(Target::Program, "a GPU with more memory", "显存更大的 GPU").when("only"),
     ],
     fixtures: &["llama.cpp/pool", "vllm/no-blocks"],
     advise,
@@ -59,19 +62,25 @@ fn advise(case: &Case) -> Advice {
     if trains && case.engine_around().is_none() {
         return Advice::Silent;
     }
+    // A board that shares the machine's memory has no larger sister to change to.
+    if case.one_memory() {
+        return Advice::Silent;
+    }
     let given = |command: &String| command.contains(" -ts ") || command.contains("tensor-split");
-    if case.engine() == Some(Program::LlamaCpp) && case.context.command.get().is_some_and(given) {
+    let split_already = case.devices_in_use() > 1 || case.context.command.get().is_some_and(given);
+    if case.engine() == Some(Program::LlamaCpp) && split_already {
         return Advice::Withheld(text!(en: "the layers are split over devices already", zh: "各层已分到多个设备"));
     }
     let facts = &case.incident.event.facts;
     let budget = Budget::of(facts);
     let spreads = case.pretrained() && !case.dispatched() && !case.builds_a_model() && !case.pipeline();
-    let ranks = case.context.world_size.value().unwrap_or(1).max(budget.ranks).max(1);
-    let computed = budget.devices().filter(|_| case.engine().is_some());
+    let (ranks, only) = (case.devices_in_use(), case.only_device());
+    let computed = budget.devices().filter(|devices| case.engine().is_some() && *devices > ranks && !only);
     let tried = computed.unwrap_or(ranks.saturating_mul(2));
     Draft::new(case, &FIX)
-        .when("pretrained", spreads)
-        .when("larger", !spreads)
+        .when("only", only)
+        .when("pretrained", spreads && !only)
+        .when("larger", !spreads && !only)
         .weight(if case.engine().is_some() { 1.0 } else { 0.6 })
         .frees_if(
             split(&budget, tried).or_else(|| {

@@ -20,8 +20,12 @@ pub const FIX: Fix = Fix {
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
     knobs: &[
         line(Target::TensorRt, "trtexec --maxShapes=input:1x3x512x512 --memPoolSize=workspace:1024 …")
-            .note("rebuild the engine", "需要重新构建引擎"),
+            .note("rebuild the engine; before 8.4: --workspace=1024", "需要重新构建引擎；8.4 之前：--workspace=1024"),
+        line(Target::TensorRt, "trtexec --maxShapes=input:1x3x512x512 --workspace=1024 …")
+            .note("rebuild the engine", "需要重新构建引擎")
+            .older(),
         line(Target::TensorRt, "config.set_memory_pool_limit(trt.MemoryPoolType.WORKSPACE, 1 << 30)"),
+        line(Target::TensorRt, "config.max_workspace_size = 1 << 30").older(),
     ],
     fixtures: &["tensorrt/engine", "tensorrt/nvmap"],
     advise,

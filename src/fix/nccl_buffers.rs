@@ -19,7 +19,9 @@ pub const FIX: Fix = Fix {
     costs: Costs { slows: (0.0, 0.3), numerics: Numerics::Same },
     knobs: &[
         line(Target::Vllm, "NCCL_CUMEM_ENABLE=0 NCCL_NVLS_ENABLE=0 <your command>"),
-        line(Target::Shell, "export NCCL_NVLS_ENABLE=0 NCCL_MAX_NCHANNELS=8 NCCL_BUFFSIZE=2097152"),
+        line(Target::Vllm, "NCCL_MAX_NCHANNELS=8 NCCL_BUFFSIZE=2097152 <your command>").older(),
+        line(Target::Shell, "export NCCL_MAX_NCHANNELS=8 NCCL_BUFFSIZE=2097152").unless("switched"),
+        line(Target::Shell, "export NCCL_NVLS_ENABLE=0 NCCL_MAX_NCHANNELS=8 NCCL_BUFFSIZE=2097152").when("switched"),
     ],
     fixtures: &["pytorch/nccl-calloc", "pytorch/nccl-unhandled"],
     advise,
@@ -40,6 +42,8 @@ fn advise(case: &Case) -> Advice {
     });
     Draft::new(case, &FIX)
         .when("nccl", nccl)
+        // Multicast over the switch takes memory on Hopper and later, and only where several of them are in use.
+        .when("switched", case.context.origin.nvls)
         .frees_if(amount, text!(en: "the log does not separate NCCL's memory", zh: "日志没有单独给出 NCCL 的占用"))
         .because(text!(
             en: "the communication library asks the driver for memory beside the framework's pool",

@@ -26,10 +26,15 @@ pub const FIX: Fix = Fix {
             && case.trainer() != Some(Trainer::Ultralytics)
     },
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
-    knobs: &[line(Target::Pytorch, "self.samples = np.array(paths)").note(
-        "or datasets.Dataset / pyarrow memory map, not list[dict]",
-        "或用 datasets.Dataset / pyarrow 内存映射，不要用 list[dict]",
-    )],
+    knobs: &[
+        line(Target::Pytorch, "self.samples = np.array(paths)").note(
+            "or datasets.Dataset / pyarrow memory map, not list[dict]",
+            "或用 datasets.Dataset / pyarrow 内存映射，不要用 list[dict]",
+        ),
+        line(Target::Pytorch, "self.samples = np.array(paths)")
+            .note("or np.memmap, not a list of dict", "或用 np.memmap，不要用 dict 的列表")
+            .older(),
+    ],
     fixtures: &["kernel/memcg-workers", "pytorch-host/worker-killed-with-report"],
     advise,
 };

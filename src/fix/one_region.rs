@@ -28,6 +28,7 @@ pub const FIX: Fix = Fix {
             .note("and unset TF_FORCE_GPU_ALLOW_GROWTH", "并取消 TF_FORCE_GPU_ALLOW_GROWTH"),
         line(Target::Jax, "export XLA_PYTHON_CLIENT_PREALLOCATE=true XLA_CLIENT_MEM_FRACTION=.9")
             .note("older: XLA_PYTHON_CLIENT_MEM_FRACTION", "旧名 XLA_PYTHON_CLIENT_MEM_FRACTION"),
+        line(Target::Jax, "export XLA_PYTHON_CLIENT_PREALLOCATE=true XLA_PYTHON_CLIENT_MEM_FRACTION=.9").older(),
     ],
     fixtures: &["tensorflow/dump-fragmented", "tensorflow/shape-only"],
     advise,

@@ -17,13 +17,11 @@ pub const FIX: Fix = Fix {
     },
     helps: Work::ALL,
     needs: &[Need::ListedProcesses, Need::Running, Need::OthersHold],
-    applies: |_| true,
+    applies: |case| !case.only_device(),
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
     knobs: &[
         line(Target::Shell, "{visible}={index} <your command>"),
-        line(Target::Shell, "{free}")
-            .note("then: {visible}={cards} <your command>", "然后：{visible}={cards} <你的命令>")
-            .unless("known"),
+        line(Target::Shell, "{free}").note("then: {start}", "然后：{start}").unless("known"),
         line(Target::Ollama, "{visible}=<index> ollama serve").unless("known"),
     ],
     fixtures: &["context/neighbour"],
@@ -47,7 +45,7 @@ fn advise(case: &Case) -> Advice {
         .iter()
         .filter(|row| Some(row.index) != used)
         .max_by_key(|row| row.total.bytes.saturating_sub(row.used.bytes));
-    match emptiest {
+    match emptiest.filter(|_| case.context.gpus.len() > 1 && !case.needs_several()) {
         Some(row) => {
             let room = row.total.interval() - row.used.interval();
             let (index, shown) = (row.index, show(room.middle()));
@@ -67,17 +65,11 @@ fn advise(case: &Case) -> Advice {
                 Accelerator::Cuda => "nvidia-smi --query-gpu=index,memory.free --format=csv",
                 other => other.driver_meter().now,
             };
-            let several = case.several_devices();
-            let cards = if several {
-                text!(en: "<an index for each rank>", zh: "<每个 rank 一个编号>")
-            } else {
-                text!(en: "<index>", zh: "<编号>")
-            };
             let device = used.map_or(String::new(), |index| format!(" {index}"));
             Draft::new(case, &FIX)
                 .fill("visible", visible)
                 .fill("free", free)
-                .fill_text("cards", cards)
+                .fill_text("start", case.run_with(visible, &case.indices()))
                 .frees_unknown(text!(
                     en: "the log does not show how full the other GPUs are; {tool} does",
                     zh: "日志没有显示其他 GPU 的占用；用 {tool} 查看"

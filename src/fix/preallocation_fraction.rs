@@ -31,6 +31,9 @@ pub const FIX: Fix = Fix {
             "or XLA_CLIENT_MEM_FRACTION=.40 (older: XLA_PYTHON_CLIENT_MEM_FRACTION)",
             "或 XLA_CLIENT_MEM_FRACTION=.40（旧名 XLA_PYTHON_CLIENT_MEM_FRACTION）",
         ),
+        line(Target::Jax, "export XLA_PYTHON_CLIENT_PREALLOCATE=false")
+            .note("or XLA_PYTHON_CLIENT_MEM_FRACTION=.40", "或 XLA_PYTHON_CLIENT_MEM_FRACTION=.40")
+            .older(),
         line(Target::TensorFlow, "config.gpu_options.allow_growth = True")
             .note("of the session's tf.ConfigProto()", "写在会话的 tf.ConfigProto() 上")
             .when("session"),

@@ -27,6 +27,14 @@ pub const FIX: Fix = Fix {
                 "数据更大时用 xgb.ExtMemQuantileDMatrix(iterator)",
             )
             .unless("quantised"),
+        line(Target::Xgboost, "dtrain = xgb.QuantileDMatrix(X, y, max_bin=128)").unless("quantised").older(),
+        said(
+            Target::Xgboost,
+            "max_bin=64 and a smaller max_depth among the parameters",
+            "在参数中设 max_bin=64，并减小 max_depth",
+        )
+        .unless("quantised")
+        .older(),
         said(
             Target::Xgboost,
             "max_bin=64 where the matrix is made, and smaller batches from its iterator",

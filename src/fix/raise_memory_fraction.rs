@@ -22,12 +22,14 @@ pub const FIX: Fix = Fix {
         !case.sign(Sign::Mps)
             && !case.sign(Sign::ExpandableReserve)
             && !case.sign(Sign::CustomAllocator)
-            && case.accelerator() != Accelerator::Tpu
+            // Intel's devices refuse single buffers, not shares: see carve-out.
+            && !matches!(case.accelerator(), Accelerator::Tpu | Accelerator::Xpu)
     },
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
     knobs: &[
         line(Target::Jax, "export XLA_CLIENT_MEM_FRACTION=.95")
             .note("older name: XLA_PYTHON_CLIENT_MEM_FRACTION", "旧名 XLA_PYTHON_CLIENT_MEM_FRACTION"),
+        line(Target::Jax, "export XLA_PYTHON_CLIENT_MEM_FRACTION=.95").older(),
         line(Target::TensorFlow, "config.gpu_options.per_process_gpu_memory_fraction = 0.95").when("session"),
         line(
             Target::TensorFlow,

@@ -23,7 +23,9 @@ pub const FIX: Fix = Fix {
             .when("contained"),
         line(Target::Java, "-Xms<at most -Xmx> -Xmx<below the machine's memory>").when("both"),
         line(Target::Java, "-Xmx<below the machine's memory>").when("free"),
-        line(Target::Spark, "--conf spark.executor.memoryOverhead=4g").unless("addresses"),
+        line(Target::Spark, "--conf spark.executor.memoryOverhead=4g").when("overhead"),
+        // Its name until Spark 2.3, in MiB; later ones read it as well.
+        line(Target::Spark, "--conf spark.yarn.executor.memoryOverhead=4096").when("overhead-of-yarn"),
         line(Target::Spark, "yarn.nodemanager.vmem-check-enabled=false")
             .note(
                 "in yarn-site.xml of the nodes, or a larger yarn.nodemanager.vmem-pmem-ratio",
@@ -69,6 +71,8 @@ fn advise(case: &Case) -> Advice {
     let option = |name: &str| command.split_whitespace().find(|word| word.starts_with(name)).map(str::to_string);
     let (starts_large, set) = (option("-Xms").is_some(), option("-Xmx"));
     let contained = case.resource() == Resource::Cgroup || case.context.container.value() == Some(true);
+    let addresses = case.sign(Sign::AddressSpaceLimit);
+    let of_yarn = case.context.origin.spark_on_yarn;
     Draft::new(case, &FIX)
         .when("java", case.targets().contains(&Target::Java))
         .when("host", case.on_host())
@@ -78,7 +82,9 @@ fn advise(case: &Case) -> Advice {
         // The monitor kills at a threshold of its own, below the machine's memory.
         .when("monitored", case.program() == Program::Ray)
         .when("custom", case.sign(Sign::CustomAllocator))
-        .when("addresses", case.sign(Sign::AddressSpaceLimit))
+        .when("addresses", addresses)
+        .when("overhead", !addresses && !of_yarn)
+        .when("overhead-of-yarn", !addresses && of_yarn)
         .was(set)
         // Twice what it is: 64 GiB unless set.
         .fill("pinned", case.capacity().map_or(i128::from(64 * GIB), |limit| limit.middle()) / i128::from(MIB) * 2)

@@ -39,6 +39,10 @@ pub const FIX: Fix = Fix {
                 "按行分块并立即归约，代替一次广播",
             )
             .when("array"),
+        line(Target::Jax, "jax.lax.map(f, xs.reshape(-1, 1024, *xs.shape[1:]))")
+            .note("f works on a block of 1024 rows", "f 每次处理 1024 行的块")
+            .when("array")
+            .older(),
         said(
             Target::Program,
             "if it holds its data as a whole: a part at a time, or a memory map",

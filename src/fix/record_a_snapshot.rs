@@ -31,12 +31,19 @@ pub const FIX: Fix = Fix {
         .when("new"),
         line(
             Target::Shell,
-            "cat /sys/fs/cgroup/memory.stat /sys/fs/cgroup/memory.events; ps -eo pid,rss,cmd --sort=-rss | head",
+            "cat /sys/fs/cgroup/memory.stat /sys/fs/cgroup/memory/memory.stat; ps -eo pid,rss,cmd --sort=-rss | head",
         )
+        .note("the first of cgroup v2, the second of v1", "前者属于 cgroup v2，后者属于 v1")
         .when("group"),
+        line(
+            Target::Shell,
+            "cat /sys/fs/cgroup/memory/memory.stat /sys/fs/cgroup/memory/memory.failcnt; ps -eo pid,rss,cmd \
+                 --sort=-rss | head",
+        )
+        .when("group-v1"),
         line(Target::Kubernetes, "kubectl top pod --containers")
             .note("again and again until it is killed", "反复执行，直到被终止")
-            .when("group"),
+            .when("contained"),
         line(Target::Shell, "cat /proc/meminfo; ps -eo pid,rss,cmd --sort=-rss | head").when("machine"),
         line(Target::Shell, "while sleep 1; do date; rocm-smi --showmeminfo vram; done > gpu.log").when("hip"),
         line(Target::Shell, "nvidia-smi --query-gpu=timestamp,memory.used,memory.total --format=csv -l 1 > gpu.csv")
@@ -57,7 +64,7 @@ fn advise(case: &Case) -> Advice {
     let draft = Draft::new(case, &FIX)
         .frees_unknown(text!(en: "frees nothing: it settles the cause", zh: "不释放内存：用于确定原因"));
     if case.caching_allocator() && case.engine().is_none() {
-        if !release::allows(case.incident, Program::Pytorch, (2, 1)) {
+        if !release::knows(case.incident, "_record_memory_history") {
             return draft
                 .when("old", true)
                 .because(text!(en: "the summary separates tensors from cache", zh: "该摘要能区分张量与缓存"));
@@ -71,7 +78,13 @@ fn advise(case: &Case) -> Advice {
         // Where the machine itself ran short, no group's account tells of it.
         let whole = matches!(case.program(), Program::LinuxKernel | Program::EarlyOom);
         let group = !whole || case.resource() == Resource::Cgroup;
-        return draft.when("group", group).when("machine", !group).because(text!(
+        let v1 = of_cgroup_v1(case);
+        let draft = draft
+            .when("group", group && !v1)
+            .when("group-v1", group && v1)
+            .when("contained", group)
+            .when("machine", !group);
+        return draft.because(text!(
             en: "anonymous, shared and file memory at the peak tell a leak from a load",
             zh: "峰值时的匿名、共享与文件内存能区分泄漏和正常负载"
         ));
@@ -80,4 +93,13 @@ fn advise(case: &Case) -> Advice {
     draft
         .when(tool, case.discrete_gpu())
         .because(text!(en: "memory over time tells growth from one jump", zh: "显存曲线能区分缓慢增长与一次跳变"))
+}
+
+/// True where control groups are those of version 1: the log shows them, or it comes from before any distribution had
+/// the second by default, which was Fedora 31 in October 2019 (Debian and Ubuntu with their kernels 5.10 and 5.13).
+fn of_cgroup_v1(case: &Case) -> bool {
+    let (origin, dated) = (&case.context.origin, case.context.dated.value());
+    origin.cgroup_v1
+        || origin.kernel.is_some_and(|kernel| kernel < (5, 8))
+        || dated.is_some_and(|dated| dated < (2019, 10))
 }

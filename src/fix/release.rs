@@ -3,16 +3,17 @@
 
 use super::Knob;
 use super::case::Case;
-use crate::domain::{Program, Target};
+use crate::domain::{Library, Target};
 use crate::incident::release;
 
-/// Libraries on top of PyTorch, none of which runs on what came before.
+/// Libraries on top of PyTorch, none of which runs on what came before 1.0, or on a Python before 3.6.
 const ON_TORCH_1: [Target; 6] =
     [Target::HfTrainer, Target::Trl, Target::Lightning, Target::DeepSpeed, Target::Accelerate, Target::LlamaFactory];
 
 /// True where nothing in the line came after the newest release that the log allows.
 pub fn known(case: &Case, knob: &Knob) -> bool {
     let of_torch_1 = ON_TORCH_1.contains(&knob.target);
-    (!of_torch_1 || release::allows(case.incident, Program::Pytorch, (1, 0)))
-        && release::knows(case.incident, &knob.line.en)
+    let torch_1 = || release::may_run(case.incident, Library::Torch, (1, 0, 0), (2018, 12));
+    let python_3_6 = || release::python(case.incident).is_none_or(|python| python >= (3, 6));
+    (!of_torch_1 || torch_1() && python_3_6()) && release::knows(case.incident, &knob.line.en)
 }

@@ -58,9 +58,11 @@ fn advise(case: &Case) -> Advice {
         };
         // A model that no rank has a part of only has no shards to save.
         let whole = case.reads_own_weights() && case.context.fsdp.value() != Some(true) && !case.several_devices();
+        // What fairscale divides is no state of FSDP.
+        let fairscale = case.frames_of("/fairscale/");
         return draft
-            .when("whole", whole)
-            .when("in-parts", case.context.fsdp.value() == Some(true))
+            .when("whole", whole || fairscale)
+            .when("in-parts", case.context.fsdp.value() == Some(true) && !fairscale)
             .when("device", true)
             .frees_if(case.of_parameters(2.0, 16.0), case.ask_for_parameters())
             .because(text!(

@@ -48,8 +48,13 @@ pub const FIX: Fix = Fix {
         line(Target::Ultralytics, "batch={total}")
             .note("accumulates to nbs=64 by itself", "自动累积到 nbs=64")
             .unless("several"),
-        line(Target::Megatron, "--micro-batch-size {batch}"),
-        line(Target::MmEngine, "train_dataloader.batch_size={batch}, optim_wrapper.accumulative_counts={steps}"),
+        line(Target::Megatron, "--micro-batch-size {batch}").unless("megatron-1"),
+        line(Target::Megatron, "--batch-size {batch}").when("megatron-1"),
+        line(Target::MmEngine, "train_dataloader.batch_size={batch}, optim_wrapper.accumulative_counts={steps}")
+            .when("mmengine"),
+        line(Target::MmEngine, "data.samples_per_gpu={batch}")
+            .note("imgs_per_gpu in MMDetection 1", "MMDetection 1 中为 imgs_per_gpu")
+            .unless("mmengine"),
         line(Target::Diffusers, "--train_batch_size={batch} --gradient_accumulation_steps={steps}").when("trains"),
         line(Target::Diffusers, "pipe(..., num_images_per_prompt=1)")
             .note("and one prompt at a time", "且每次一个提示")
@@ -208,7 +213,7 @@ fn advise(case: &Case) -> Advice {
         }
     }
     let (learns, divided) = (case.training() && !case.evaluating(), case.clue(Clue::DataParallel));
-    let session = case.clue(Clue::TensorFlow1);
+    let session = case.of_sessions();
     let fits = case.context.frames.iter().any(|frame| frame.code.as_deref().is_some_and(|code| code.contains(".fit(")));
     let draft = Draft::new(case, &FIX)
         // Of a device that the weights fill no batch is the larger part.
@@ -217,9 +222,11 @@ fn advise(case: &Case) -> Advice {
         .when("elsewhere", learns_elsewhere || learns)
         .when("fits", learns && (!session || fits))
         .when("feeds", session && !fits)
-        .when("keras-calls", !learns && !case.clue(Clue::TensorFlow1))
+        .when("keras-calls", !learns && !session)
         .when("several", devices(case) > 1)
         .when("fastai-1", case.first_fastai())
+        .when("megatron-1", case.first_megatron())
+        .when("mmengine", case.on_mmengine())
         .when("divided", divided);
     if let Some((name, count)) = case.context.other_batch.get().cloned()
         && !case.context.batch_size.is_known()

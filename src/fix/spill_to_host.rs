@@ -19,10 +19,14 @@ pub const FIX: Fix = Fix {
     applies: |_| true,
     costs: Costs { slows: (0.1, 0.9), numerics: Numerics::Same },
     knobs: &[
-        line(Target::Rapids, "rmm.reinitialize(managed_memory=True)")
-            .note("or cudf.set_option(\"spill\", True)", "或 cudf.set_option(\"spill\", True)"),
+        line(Target::Rapids, "rmm.reinitialize(managed_memory=True)").note(
+            "or, in cuDF 22.12 and later, cudf.set_option(\"spill\", True)",
+            "或（cuDF 22.12 及更新）cudf.set_option(\"spill\", True)",
+        ),
+        line(Target::Rapids, "rmm.reinitialize(managed_memory=True)").older(),
         line(Target::DaskCuda, "LocalCUDACluster(enable_cudf_spill=True, rmm_managed_memory=True)")
             .unless("spills-already"),
+        line(Target::DaskCuda, "LocalCUDACluster(rmm_managed_memory=True)").unless("spills-already").older(),
         line(Target::DaskCuda, "LocalCUDACluster(device_memory_limit=0.5)")
             .note(
                 "it spills already (0.8 of the device): let it begin earlier",

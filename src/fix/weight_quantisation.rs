@@ -54,6 +54,10 @@ pub const FIX: Fix = Fix {
                 "显示当前量化（默认 4 位）；再换位数更少的标签",
             )
             .unless("width"),
+        line(Target::Ollama, "ollama show --modelfile MODEL")
+            .note("names the file; then run a tag with fewer bits", "显示所用文件；再换位数更少的标签")
+            .unless("width")
+            .older(),
         said(Target::Program, "a narrower quantisation of the same model", "同一模型的更小量化版本"),
         line(
             Target::Diffusers,

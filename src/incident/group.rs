@@ -9,7 +9,7 @@ use super::{
     context::{Clue, Context, ContextReader, Frame},
 };
 use crate::dialect::{Event, Fact, Resource, Sign, Standing};
-use crate::domain::Program;
+use crate::domain::{Accelerator, Program};
 use crate::input::Document;
 use crate::order::InOrder;
 
@@ -99,6 +99,10 @@ pub fn assemble(document: &Document, events: Vec<Event>) -> (Vec<Incident>, Vec<
         if let (Some(total), Resource::Gpu) = (context.device_total.value(), group.event.resource) {
             group.event.facts.note(Fact::Capacity, total);
         }
+        // A message that names no vendor is of the one whose devices the lines around it name.
+        if let Some(sign) = foreign_device(&group.event, &context) {
+            group.event.sign(sign);
+        }
         group.event.standing = Standing::Failure;
         group.event.rank = group.event.rank.or(context.rank.value());
         incidents.push(Incident {
@@ -111,6 +115,21 @@ pub fn assemble(document: &Document, events: Vec<Event>) -> (Vec<Incident>, Vec<
         });
     }
     (incidents, harmless)
+}
+
+/// The sign of a vendor other than NVIDIA, where the lines around a device's message name only that one's devices.
+fn foreign_device(event: &Event, context: &Context) -> Option<Sign> {
+    let message = event.message.to_ascii_lowercase();
+    let named = event.program.accelerator().is_some() || message.contains("cuda") || message.contains("nvidia");
+    if event.resource != Resource::Gpu || event.accelerator() != Accelerator::Cuda || named {
+        return None;
+    }
+    match context.origin.vendor? {
+        Accelerator::Hip => Some(Sign::Hip),
+        Accelerator::Xpu => Some(Sign::Xpu),
+        Accelerator::Npu => Some(Sign::Npu),
+        _ => None,
+    }
 }
 
 fn group(document: &Document, reader: &ContextReader, events: Vec<Event>) -> Vec<Group> {

@@ -1,153 +1,257 @@
 //! Releases that a log allows: what came later is neither advised nor asked for.
 
 use super::Incident;
+use super::context::origin::{self, Month, Release};
 use super::context::{Clue, Frame};
 use crate::domain::program::PytorchAllocator;
-use crate::domain::{Accelerator, Program};
+use crate::domain::{Accelerator, Library};
 
-/// Major and minor number.
-pub(crate) type Release = (u16, u16);
-
-/// Spellings and the first release that knows them.
-const SPELLINGS: &[(Program, &str, Release)] = &[
-    (Program::Pytorch, "torch.utils.checkpoint", (0, 4)),
-    (Program::Pytorch, "memory_reserved(", (1, 4)),
-    (Program::Pytorch, "reset_peak_memory_stats", (1, 4)),
-    (Program::Pytorch, "_record_memory_history", (2, 1)),
-    (Program::Pytorch, "memory_summary(", (1, 4)),
-    (Program::Pytorch, "prefetch_factor", (1, 7)),
-    (Program::Pytorch, "persistent_workers", (1, 7)),
-    (Program::Pytorch, "gradient_as_bucket_view", (1, 7)),
-    (Program::Pytorch, "set_per_process_memory_fraction", (1, 8)),
-    (Program::Pytorch, "inference_mode(", (1, 9)),
-    (Program::Pytorch, "save_on_cpu", (1, 10)),
-    (Program::Pytorch, "torch.autocast(", (1, 10)),
-    (Program::Pytorch, "use_reentrant", (1, 11)),
-    (Program::Pytorch, "_ALLOC_CONF", (1, 8)),
-    (Program::Pytorch, "expandable_segments", (2, 1)),
-    (Program::Pytorch, "torchrun", (1, 10)),
-    (Program::Pytorch, "roundup_power2_divisions", (1, 12)),
-    (Program::Pytorch, "mmap=True", (2, 1)),
-    (Program::Pytorch, "get_peft_model", (1, 13)),
-    (Program::Pytorch, "bitsandbytes.", (1, 8)),
-    (Program::Pytorch, "scaled_dot_product_attention", (2, 0)),
-    (Program::Pytorch, "torch.distributed.checkpoint", (2, 0)),
-    (Program::Pytorch, "cut_cross_entropy", (2, 4)),
-    (Program::Pytorch, "torchao.", (2, 2)),
-    (Program::Pytorch, "torch.optim.Adafactor", (2, 5)),
-    (Program::Tensorflow, "TF_FORCE_GPU_ALLOW_GROWTH", (1, 14)),
-    (Program::Tensorflow, "tf.recompute_grad", (2, 0)),
-    (Program::Tensorflow, "TF_GPU_ALLOCATOR", (2, 5)),
-    (Program::Tensorflow, "tf.config.", (2, 0)),
-    (Program::Tensorflow, "tf.keras.mixed_precision", (2, 4)),
-    (Program::Lightning, "-mixed\"", (2, 0)),
-    (Program::Lightning, "Trainer(inference_mode", (1, 8)),
-    (Program::Ray, "RAY_memory_usage_threshold", (2, 2)),
-    (Program::Vllm, "--quantization fp8", (0, 4)),
-    (Program::Vllm, "--kv-cache-dtype", (0, 3)),
-    (Program::Vllm, "--cpu-offload-gb", (0, 5)),
-    (Program::Vllm, "--max-num-batched-tokens", (0, 1)),
+/// Names in lines of text, the first release of the library that knows them, and the month in which that came out.
+const CAME: &[(Library, &str, Release, Month)] = &[
+    (Library::Torch, "empty_cache(", (0, 3, 0), (2017, 12)),
+    (Library::Torch, "torch.utils.checkpoint", (0, 4, 0), (2018, 4)),
+    (Library::Torch, "torch.no_grad(", (0, 4, 0), (2018, 4)),
+    (Library::Torch, ".item()", (0, 4, 0), (2018, 4)),
+    (Library::Torch, "memory_allocated(", (0, 4, 0), (2018, 4)),
+    (Library::Torch, "memory_reserved(", (1, 4, 0), (2020, 1)),
+    (Library::Torch, "reset_peak_memory_stats", (1, 4, 0), (2020, 1)),
+    (Library::Torch, "memory_summary(", (1, 4, 0), (2020, 1)),
+    (Library::Torch, "torch.cuda.amp", (1, 6, 0), (2020, 7)),
+    (Library::Torch, "prefetch_factor", (1, 7, 0), (2020, 10)),
+    (Library::Torch, "persistent_workers", (1, 7, 0), (2020, 10)),
+    (Library::Torch, "gradient_as_bucket_view", (1, 7, 0), (2020, 10)),
+    (Library::Torch, "set_per_process_memory_fraction", (1, 8, 0), (2021, 3)),
+    (Library::Torch, "_ALLOC_CONF", (1, 8, 0), (2021, 3)),
+    (Library::Torch, "bitsandbytes.", (1, 8, 0), (2021, 3)),
+    (Library::Torch, "inference_mode(", (1, 9, 0), (2021, 6)),
+    (Library::Torch, "bf16", (1, 10, 0), (2021, 10)),
+    (Library::Torch, "save_on_cpu", (1, 10, 0), (2021, 10)),
+    (Library::Torch, "torch.autocast(", (1, 10, 0), (2021, 10)),
+    (Library::Torch, "max_split_size_mb", (1, 10, 0), (2021, 10)),
+    (Library::Torch, "torchrun", (1, 10, 0), (2021, 10)),
+    (Library::Torch, "use_reentrant", (1, 11, 0), (2022, 3)),
+    (Library::Torch, "garbage_collection_threshold", (1, 12, 0), (2022, 6)),
+    (Library::Torch, "roundup_power2_divisions", (1, 12, 0), (2022, 6)),
+    (Library::Torch, "get_peft_model", (1, 13, 0), (2022, 10)),
+    (Library::Torch, "torch.mps.", (2, 0, 0), (2023, 3)),
+    (Library::Torch, "scaled_dot_product_attention", (2, 0, 0), (2023, 3)),
+    (Library::Torch, "AdamW(params, fused=True)", (2, 0, 0), (2023, 3)),
+    (Library::Torch, "torch.distributed.checkpoint", (2, 0, 0), (2023, 3)),
+    (Library::Torch, "torch.compile(", (2, 0, 0), (2023, 3)),
+    (Library::Torch, "_inductor", (2, 0, 0), (2023, 3)),
+    (Library::Torch, "_record_memory_history", (2, 1, 0), (2023, 10)),
+    (Library::Torch, "expandable_segments", (2, 1, 0), (2023, 10)),
+    (Library::Torch, "mmap=True", (2, 1, 0), (2023, 10)),
+    (Library::Torch, "assign=True", (2, 1, 0), (2023, 10)),
+    (Library::Torch, "torchao.", (2, 2, 0), (2024, 1)),
+    (Library::Torch, "cut_cross_entropy", (2, 4, 0), (2024, 7)),
+    (Library::Torch, "fully_shard(", (2, 4, 0), (2024, 7)),
+    (Library::Torch, "torch.optim.Adafactor", (2, 5, 0), (2024, 10)),
+    (Library::Bitsandbytes, "bitsandbytes.", (0, 1, 0), (2021, 10)),
+    (Library::TensorFlow, "TF_FORCE_GPU_ALLOW_GROWTH", (1, 14, 0), (2019, 6)),
+    (Library::TensorFlow, "tf.recompute_grad", (2, 0, 0), (2019, 9)),
+    (Library::TensorFlow, "tf.config.", (2, 0, 0), (2019, 9)),
+    (Library::TensorFlow, "tf.keras.mixed_precision", (2, 4, 0), (2020, 12)),
+    (Library::TensorFlow, "TF_GPU_ALLOCATOR", (2, 5, 0), (2021, 5)),
+    (Library::Lightning, "Trainer(inference_mode", (1, 8, 0), (2022, 11)),
+    (Library::Lightning, "-mixed\"", (2, 0, 0), (2023, 3)),
+    (Library::Lightning, "-true\"", (2, 0, 0), (2023, 3)),
+    (Library::Transformers, "per_device_train_batch_size", (2, 10, 0), (2020, 5)),
+    (Library::Transformers, "per_device_eval_batch_size", (2, 10, 0), (2020, 5)),
+    (Library::Transformers, "DataCollatorWithPadding", (3, 0, 0), (2020, 6)),
+    (Library::Transformers, "eval_accumulation_steps", (3, 5, 0), (2020, 11)),
+    (Library::Transformers, "group_by_length", (4, 2, 0), (2021, 1)),
+    (Library::Transformers, "low_cpu_mem_usage", (4, 11, 0), (2021, 9)),
+    (Library::Transformers, "gradient_checkpointing=True", (4, 11, 0), (2021, 9)),
+    (Library::Transformers, "bf16=True", (4, 15, 0), (2021, 12)),
+    (Library::Transformers, "optim=\"adafactor\"", (4, 15, 0), (2021, 12)),
+    (Library::Transformers, "fsdp=\"full_shard", (4, 19, 0), (2022, 5)),
+    (Library::Transformers, "device_map=\"auto\"", (4, 20, 0), (2022, 6)),
+    (Library::Transformers, "adamw_bnb_8bit", (4, 19, 0), (2022, 5)),
+    (Library::Transformers, "adamw_torch_fused", (4, 26, 0), (2023, 1)),
+    (Library::Transformers, "BitsAndBytesConfig", (4, 27, 0), (2023, 3)),
+    (Library::Transformers, "load_in_4bit", (4, 30, 0), (2023, 5)),
+    (Library::Transformers, "adamw_8bit", (4, 30, 0), (2023, 6)),
+    (Library::Transformers, "fsdp_state_dict_type", (4, 26, 0), (2023, 1)),
+    (Library::Transformers, "gradient_checkpointing_kwargs", (4, 35, 0), (2023, 11)),
+    (Library::Transformers, "attn_implementation", (4, 36, 0), (2023, 12)),
+    (Library::Transformers, "save_only_model", (4, 37, 0), (2024, 1)),
+    (Library::Transformers, "dataloader_persistent_workers", (4, 37, 0), (2024, 1)),
+    (Library::Transformers, "dataloader_prefetch_factor", (4, 38, 0), (2024, 2)),
+    (Library::Transformers, "use_liger_kernel", (4, 45, 0), (2024, 9)),
+    (Library::Transformers, "logits_to_keep", (4, 48, 0), (2025, 1)),
+    (Library::Trl, "SFTConfig(", (0, 9, 0), (2024, 5)),
+    (Library::Trl, "vllm_gpu_memory_utilization", (0, 14, 0), (2025, 1)),
+    (Library::Trl, "activation_offloading", (0, 16, 0), (2025, 3)),
+    (Library::Peft, "get_peft_model", (0, 1, 0), (2023, 2)),
+    (Library::Peft, "all-linear", (0, 8, 0), (2024, 1)),
+    (Library::Diffusers, "enable_attention_slicing", (0, 3, 0), (2022, 9)),
+    (Library::Diffusers, "enable_model_cpu_offload", (0, 14, 0), (2023, 3)),
+    (Library::Diffusers, "device_map=\"balanced\"", (0, 28, 0), (2024, 5)),
+    (Library::Diffusers, "PipelineQuantizationConfig", (0, 34, 0), (2025, 6)),
+    (Library::Datasets, "datasets.Dataset", (1, 0, 0), (2020, 9)),
+    (Library::Jax, "live_arrays", (0, 4, 0), (2022, 12)),
+    (Library::Jax, "NamedSharding", (0, 4, 1), (2022, 12)),
+    (Library::Jax, "batch_size=1024)", (0, 4, 31), (2024, 7)),
+    (Library::Jax, "XLA_CLIENT_MEM_FRACTION", (0, 4, 32), (2024, 9)),
+    (Library::Ray, "RAY_memory_usage_threshold", (2, 2, 0), (2022, 12)),
+    (Library::Xgboost, "QuantileDMatrix", (1, 7, 0), (2022, 10)),
+    (Library::Xgboost, "ExtMemQuantileDMatrix", (3, 0, 0), (2025, 2)),
+    (Library::Cudf, "cudf.set_option", (22, 8, 0), (2022, 8)),
+    (Library::Cudf, "enable_cudf_spill", (22, 12, 0), (2022, 12)),
+    (Library::Nccl, "NCCL_MAX_NCHANNELS", (2, 5, 0), (2019, 11)),
+    (Library::Nccl, "NCCL_NVLS_ENABLE", (2, 17, 0), (2023, 3)),
+    (Library::Nccl, "NCCL_CUMEM_ENABLE", (2, 18, 0), (2023, 4)),
+    (Library::TensorRt, "--memPoolSize", (8, 4, 0), (2022, 6)),
+    (Library::TensorRt, "set_memory_pool_limit", (8, 4, 0), (2022, 6)),
+    (Library::Vllm, "--max-num-batched-tokens", (0, 1, 0), (2023, 6)),
+    (Library::Vllm, "--enforce-eager", (0, 2, 3), (2023, 12)),
+    (Library::Vllm, "--kv-cache-dtype", (0, 3, 0), (2024, 1)),
+    (Library::Vllm, "--quantization fp8", (0, 4, 0), (2024, 4)),
+    (Library::Vllm, "--cpu-offload-gb", (0, 5, 0), (2024, 7)),
+    (Library::Vllm, "--enable-sleep-mode", (0, 7, 0), (2025, 1)),
+    (Library::Ollama, "OLLAMA_NUM_PARALLEL", (0, 1, 33), (2024, 5)),
+    (Library::Ollama, "OLLAMA_MAX_LOADED_MODELS", (0, 1, 33), (2024, 5)),
+    (Library::Ollama, "ollama ps", (0, 1, 38), (2024, 5)),
+    (Library::Ollama, "OLLAMA_FLASH_ATTENTION", (0, 1, 39), (2024, 5)),
+    // Before, it printed one part, by an option.
+    (Library::Ollama, "ollama show MODEL ", (0, 1, 45), (2024, 6)),
+    (Library::Ollama, "ollama stop", (0, 3, 11), (2024, 9)),
+    (Library::Ollama, "OLLAMA_KV_CACHE_TYPE", (0, 5, 0), (2024, 12)),
+    (Library::Ollama, "OLLAMA_CONTEXT_LENGTH", (0, 5, 13), (2025, 3)),
+    (Library::LlamaCpp, "-fa on", (6325, 0, 0), (2025, 8)),
+    (Library::Swift, "--train_type", (3, 0, 0), (2024, 12)),
+    (Library::Swift, "--quant_method", (2, 4, 0), (2024, 8)),
 ];
 
 /// Version of torch as (major, minor): the one printed, else the newest that the message's wording and the frames
 /// allow.
-pub(crate) fn torch(incident: &Incident) -> Option<Release> {
+pub(crate) fn torch(incident: &Incident) -> Option<(u16, u16)> {
+    printed_torch(incident).or_else(|| torch_by_signs(incident))
+}
+
+/// The one that the log prints.
+fn printed_torch(incident: &Incident) -> Option<(u16, u16)> {
+    let version = incident.context.torch_version.get()?;
+    let mut parts = version.split(|c: char| !c.is_ascii_digit()).filter_map(|part| part.parse().ok());
+    Some((parts.next()?, parts.next()?))
+}
+
+/// The newest that the message's wording and the frames allow.
+fn torch_by_signs(incident: &Incident) -> Option<(u16, u16)> {
     let (event, context) = (&incident.event, &incident.context);
-    if let Some(version) = context.torch_version.get() {
-        let mut parts = version.split(|c: char| !c.is_ascii_digit()).filter_map(|part| part.parse().ok());
-        if let (Some(major), Some(minor)) = (parts.next(), parts.next()) {
-            return Some((major, minor));
-        }
-    }
     let own = event.program.pytorch_allocator() == PytorchAllocator::Yes && !event.program.is_engine();
     let of_the_wording = event.versions.filter(|_| own).and_then(|versions| versions.to);
     let of_the_frames = context.frames.iter().filter_map(newest_torch).min();
     of_the_wording.into_iter().chain(of_the_frames).min()
 }
 
-/// When each release of PyTorch came out: year and month (by its tags).
-const TORCH_SINCE: &[(Release, (u16, u8))] = &[
-    ((0, 1), (2017, 1)),
-    ((0, 2), (2017, 8)),
-    ((0, 3), (2017, 12)),
-    ((0, 4), (2018, 4)),
-    ((1, 0), (2018, 12)),
-    ((1, 1), (2019, 4)),
-    ((1, 2), (2019, 8)),
-    ((1, 3), (2019, 10)),
-    ((1, 4), (2020, 1)),
-    ((1, 5), (2020, 4)),
-    ((1, 6), (2020, 7)),
-    ((1, 7), (2020, 10)),
-    ((1, 8), (2021, 3)),
-    ((1, 9), (2021, 6)),
-    ((1, 10), (2021, 10)),
-    ((1, 11), (2022, 3)),
-    ((1, 12), (2022, 6)),
-    ((1, 13), (2022, 10)),
-    ((2, 0), (2023, 3)),
-    ((2, 1), (2023, 10)),
-    ((2, 2), (2024, 1)),
-    ((2, 3), (2024, 4)),
-    ((2, 4), (2024, 7)),
-    ((2, 5), (2024, 10)),
-    ((2, 6), (2025, 1)),
-];
-
-/// The newest torch of the day that the log prints; `None` from the last release of the table on, after which others
-/// came. It bounds what may be written, and tells nothing of which one ran.
-fn torch_of_the_day(incident: &Incident) -> Option<Release> {
-    let dated = incident.context.dated.value()?;
-    TORCH_SINCE.iter().any(|(_, since)| *since > dated).then_some(())?;
-    Some(TORCH_SINCE.iter().rev().find(|(_, since)| *since <= dated).map_or((0, 1), |(release, _)| *release))
+/// True where the log shows that torch is at least of a release: it prints so, or its wording or its files are of that
+/// one. `_call_impl` came with 1.6, `_tensor.py` with 1.9.
+pub(crate) fn shows_torch(incident: &Incident, least: (u16, u16)) -> bool {
+    let of_the_frames = incident.context.frames.iter().filter_map(|frame| match frame.function.as_str() {
+        "_call_impl" => Some((1, 6)),
+        _ => frame.file.replace('\\', "/").ends_with("/torch/_tensor.py").then_some((1, 9)),
+    });
+    let of_the_wording = incident.event.versions.filter(|_| incident.event.on_pytorch()).and_then(|told| told.from);
+    printed_torch(incident).into_iter().chain(of_the_wording).chain(of_the_frames).any(|shown| shown >= least)
 }
 
-/// The newest release of a program that the log allows, where it tells one.
-fn newest(incident: &Incident, program: Program) -> Option<Release> {
-    let shown = |clue| incident.context.has(clue);
-    match program {
-        Program::Pytorch => torch(incident).into_iter().chain(torch_of_the_day(incident)).min(),
-        Program::Tensorflow => shown(Clue::TensorFlow1).then_some((1, 13)),
-        Program::Vllm => shown(Clue::EarlyVllm).then_some((0, 3)),
+/// The Python that failed: the one of the innermost frame whose path names it, else of any traceback around.
+pub(crate) fn python(incident: &Incident) -> Option<(u8, u8)> {
+    let context = &incident.context;
+    context.frames.iter().rev().find_map(|frame| origin::python(&frame.file)).or(context.origin.python)
+}
+
+/// The last release of a library for a Python, and the month after which next to none came for it (by the wheels on
+/// PyPI).
+struct Last {
+    python: (u8, u8),
+    torch: Release,
+    jax: Release,
+    month: Month,
+}
+
+const LAST: [Last; 6] = [
+    Last { python: (2, 7), torch: (1, 4, 0), jax: (0, 1, 0), month: (2020, 6) },
+    Last { python: (3, 5), torch: (1, 5, 1), jax: (0, 1, 70), month: (2020, 12) },
+    Last { python: (3, 6), torch: (1, 10, 2), jax: (0, 2, 20), month: (2022, 12) },
+    Last { python: (3, 7), torch: (1, 13, 1), jax: (0, 3, 25), month: (2023, 9) },
+    Last { python: (3, 8), torch: (2, 4, 1), jax: (0, 4, 13), month: (2024, 12) },
+    Last { python: (3, 9), torch: (2, 8, 0), jax: (0, 4, 30), month: (2025, 12) },
+];
+
+/// What the Python of the failure allows of a library: its last release, where that is known, and a month.
+fn last_for_python(incident: &Incident, library: Library) -> Option<(Option<Release>, Month)> {
+    let python = python(incident)?;
+    let last = LAST.iter().find(|last| python <= last.python)?;
+    let release = match library {
+        Library::Torch => Some(last.torch),
+        Library::Jax => Some(last.jax),
+        _ => None,
+    };
+    Some((release, last.month))
+}
+
+/// The newest release of a library that signs of the message, the frames and other lines allow, where they tell one.
+fn newest_by_signs(incident: &Incident, library: Library) -> Option<Release> {
+    let context = &incident.context;
+    let shown = |clue| context.has(clue);
+    let says = |words: &str| incident.event.message.contains(words);
+    let has = |name: &str| context.frames.iter().any(|frame| frame.file.contains(name));
+    match library {
+        Library::Torch => torch_by_signs(incident).map(|(major, minor)| (major, minor, u16::MAX)),
+        Library::TensorFlow => shown(Clue::TensorFlow1).then_some((1, 13, 0)),
+        Library::Vllm => shown(Clue::EarlyVllm).then_some((0, 3, 0)),
         // Its loop of training was taken apart into `loops/` in 1.4; 2.0 has no Python 3.7.
-        Program::Lightning => {
-            let has = |name: &str| incident.context.frames.iter().any(|frame| frame.file.contains(name));
-            let oldest = has("pytorch_lightning/trainer/training_loop").then_some((1, 3));
-            oldest.or((has("python3.7/") || has("python3.6/")).then_some((1, 9)))
+        Library::Lightning => {
+            let oldest = has("pytorch_lightning/trainer/training_loop").then_some((1, 3, 0));
+            oldest.or(python(incident).is_some_and(|python| python <= (3, 7)).then_some((1, 9, 0)))
         }
+        // Its Trainer gave up fairscale in 4.36.
+        Library::Transformers => has("/fairscale/").then_some((4, 35, 0)),
         // The monitor that raised this was replaced by one that ends workers.
-        Program::Ray => incident.event.message.contains("RayOutOfMemoryError").then_some((1, 13)),
+        Library::Ray => says("RayOutOfMemoryError").then_some((1, 13, 0)),
+        // The plugin became a part of the library in 0.72.
+        Library::Xgboost => says("plugin/updater_gpu").then_some((0, 71, 0)),
+        // From 22.02 on RMM names the kind of error: `out_of_memory: CUDA error at`.
+        Library::Cudf => says("std::bad_alloc: CUDA error at").then_some((21, 12, 0)),
         _ => None,
     }
 }
 
-/// True where a release of the program may be at work.
-pub(crate) fn allows(incident: &Incident, program: Program, since: Release) -> bool {
-    newest(incident, program).is_none_or(|newest| newest >= since)
+/// The month of the log with one more, for what came out before its month was over; `None` where the wording of the
+/// message is of a later release, and the dates are those of data.
+fn day(incident: &Incident) -> Option<Month> {
+    let (year, month) = incident.context.dated.value()?;
+    let next = if month == 12 { (year + 1, 1) } else { (year, month + 1) };
+    let least = incident.event.versions.filter(|_| incident.event.on_pytorch()).and_then(|versions| versions.from);
+    let later = least.is_some_and(|(major, minor)| {
+        let came = |row: &&(Library, &str, Release, Month)| row.0 == Library::Torch && row.2 <= (major, minor, 0);
+        CAME.iter().filter(came).map(|row| row.3).max().is_some_and(|month| month > next)
+    });
+    (!later).then_some(next)
 }
 
-/// Spellings of libraries whose releases no log tells, and the month in which they came.
-const SINCE_A_DAY: &[(&str, (u16, u8))] = &[
-    // transformers 4.37 and 4.36, bitsandbytes, PEFT, Liger.
-    ("save_only_model", (2024, 1)),
-    ("attn_implementation", (2023, 12)),
-    ("BitsAndBytesConfig", (2022, 11)),
-    ("get_peft_model", (2023, 2)),
-    ("load_in_4bit", (2023, 5)),
-    ("use_liger_kernel", (2024, 9)),
-    // diffusers 0.34.
-    ("PipelineQuantizationConfig", (2025, 6)),
-];
+/// True where a release of the library, which came out in a month, may be at work.
+pub(crate) fn may_run(incident: &Incident, library: Library, release: Release, month: Month) -> bool {
+    let printed = match library {
+        Library::Torch => printed_torch(incident).map(|(major, minor)| (major, minor, u16::MAX)),
+        _ => incident.context.origin.releases.get(&library).copied(),
+    };
+    if let Some(printed) = printed {
+        return printed >= release;
+    }
+    let by_python = last_for_python(incident, library);
+    let newest = newest_by_signs(incident, library).into_iter().chain(by_python.and_then(|(newest, _)| newest)).min();
+    let last = day(incident).into_iter().chain(by_python.map(|(_, month)| month)).min();
+    newest.is_none_or(|newest| newest >= release) && last.is_none_or(|last| last >= month)
+}
 
-/// True where nothing in the text came after the newest releases that the log allows.
+/// True where what came with this name may be at work.
 pub(crate) fn knows(incident: &Incident, text: &str) -> bool {
-    let dated = incident.context.dated.value();
-    let of_the_day =
-        |(spelling, since): &(&str, (u16, u8))| dated.is_none_or(|dated| dated >= *since) || !text.contains(spelling);
-    SINCE_A_DAY.iter().all(of_the_day)
-        && SPELLINGS
-            .iter()
-            .all(|(program, spelling, since)| !text.contains(spelling) || allows(incident, *program, *since))
+    CAME.iter()
+        .all(|(library, name, release, month)| !text.contains(name) || may_run(incident, *library, *release, *month))
 }
 
 /// The variable that sets the options of PyTorch's caching allocator: `PYTORCH_ALLOC_CONF` from 2.10 (the CUDA name is
@@ -160,26 +264,20 @@ pub(crate) fn conf_variable(incident: &Incident) -> Option<&'static str> {
     if renamed { Some("PYTORCH_ALLOC_CONF") } else { accelerator.torch_conf() }
 }
 
-/// The newest torch that has the file of a frame: the last release for the Python of its path (by the wheels on PyPI),
-/// `torch/tensor.py`, which is `_tensor.py` since 1.9, and a module that is called by `__call__` itself, which is
-/// `_call_impl` since 1.6.
-fn newest_torch(frame: &Frame) -> Option<Release> {
+/// The newest torch that has the file of a frame: `torch/tensor.py`, which is `_tensor.py` since 1.9, a module that is
+/// called by `__call__` itself, which is `_call_impl` since 1.6, and a loader that waits in `_try_get_batch`, which is
+/// `_try_get_data` since 1.2.
+fn newest_torch(frame: &Frame) -> Option<(u16, u16)> {
     let file = frame.file.replace('\\', "/");
-    const PYTHONS: [(&str, Release); 6] = [
-        ("python2.7", (1, 4)),
-        ("python3.5", (1, 5)),
-        ("python3.6", (1, 10)),
-        ("python3.7", (1, 13)),
-        ("python3.8", (2, 4)),
-        ("python3.9", (2, 8)),
-    ];
     if !file.contains("-packages/torch/") {
         return None;
     }
-    let python = PYTHONS.iter().find(|(python, _)| file.split('/').any(|folder| folder == *python));
     let renamed = file.ends_with("/torch/tensor.py").then_some((1, 8));
     let called = file.ends_with("/torch/nn/modules/module.py") && frame.function == "__call__";
-    python.map(|(_, newest)| *newest).into_iter().chain(renamed).chain(called.then_some((1, 5))).min()
+    let waits = file.ends_with("/dataloader.py") && frame.function == "_try_get_batch";
+    let python = || origin::python(&file).and_then(|python| LAST.iter().find(|last| python <= last.python));
+    let last = python().map(|last| (last.torch.0, last.torch.1));
+    renamed.into_iter().chain(called.then_some((1, 5))).chain(waits.then_some((1, 1))).chain(last).min()
 }
 
 #[cfg(test)]
@@ -222,6 +320,38 @@ mod tests {
 
     #[test]
     fn releases_come_one_after_another() {
-        assert!(TORCH_SINCE.windows(2).all(|pair| pair[0].0 < pair[1].0 && pair[0].1 < pair[1].1));
+        for (library, name, release, month) in CAME {
+            let earlier = CAME.iter().find(|row| row.0 == *library && row.2 < *release && row.3 > *month);
+            assert!(earlier.is_none(), "{name} of {release:?}, {month:?}: {earlier:?}");
+        }
+        assert!(LAST.windows(2).all(|pair| pair[0].python < pair[1].python && pair[0].month < pair[1].month));
+    }
+
+    #[test]
+    fn the_python_of_a_failure_bounds_what_there_is() {
+        let mut incident = failed(&[]);
+        incident.context.origin.python = Some((3, 6));
+        assert!(!knows(&incident, "DataLoader(..., mmap=True)") && knows(&incident, "torch.autocast("));
+        assert!(!knows(&incident, "save_only_model=True") && !knows(&incident, "jax.lax.map(f, xs, batch_size=1024)"));
+        incident.context.torch_version = crate::evidence::Known::Seen("2.1.0".to_string(), Span::line(1));
+        assert!(knows(&incident, "mmap=True"), "what is printed counts before what follows from a path");
+    }
+
+    #[test]
+    fn dates_before_the_wording_of_the_message_are_those_of_data() {
+        let mut incident = failed(&[]);
+        incident.context.dated.note((2019, 3), Span::line(1));
+        assert!(!knows(&incident, "save_only_model=True"));
+        incident.event.versions = Some(crate::dialect::Versions { from: Some((2, 2)), to: None });
+        assert!(knows(&incident, "save_only_model=True"));
+    }
+
+    #[test]
+    fn a_release_that_is_printed_decides() {
+        let mut incident = failed(&[]);
+        incident.context.origin.releases.insert(Library::Ollama, (0, 1, 30));
+        assert!(!knows(&incident, "ollama ps") && knows(&incident, "PARAMETER num_ctx 1024"));
+        incident.context.origin.releases.insert(Library::Ollama, (0, 4, 0));
+        assert!(knows(&incident, "ollama ps   # then: ollama stop MODEL"));
     }
 }

@@ -23,7 +23,7 @@ fn logs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/logs")
 }
 
-fn plan_of(path: &Path) -> Option<Plan> {
+pub(super) fn plan_of(path: &Path) -> Option<Plan> {
     let document = oomdoc::dialect::reader().read(&Source::File(path.to_path_buf())).ok()?;
     let given = Given::default();
     let explanation = diagnose(vec![FileEvents::of(&document, &given)], &given);
@@ -85,7 +85,7 @@ fn held(path: &Path) -> bool {
 }
 
 /// Every log of the repository: fixtures, reports that are open, planted causes.
-fn every_log() -> Vec<PathBuf> {
+pub(super) fn every_log() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut found = Vec::new();
     let reports = root.join("tests/corpus/reports");

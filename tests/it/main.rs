@@ -24,6 +24,7 @@ mod faults;
 mod figures;
 mod fix_lines;
 mod fixes;
+mod fixes_of_their_time;
 mod generated;
 mod headroom;
 mod headroom_accuracy;

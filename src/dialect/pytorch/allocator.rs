@@ -416,6 +416,10 @@ impl Reader<'_> {
         } else if self.facts.sizes.contains_key(&Fact::Reserved) && self.closed_list() {
             range.until((1, 9));
         }
+        // The place of the failure stood in the message as long as it held the stack.
+        if has(self, "(mallocat") {
+            range.until((1, 5));
+        }
         if has(self, "Ifreservedbutunallocatedmemoryislargetrysettingmax_split_size_mb") {
             range.between((2, 1), (2, 1));
         }

@@ -247,7 +247,8 @@ fn versions(shape: &Shape, text: &Joined, core: usize, class: Option<&str>) -> (
         }
         // From 1.0 on the allocator, which these files called, raised a message of its own.
         "pytorch-cuda-runtime-error" if text.contains("THCStorage") || text.contains("THCCachingAllocator") => {
-            range.until((0, 4));
+            // Its sources moved to `aten/src/THC` for 0.4.
+            range.until(if text.contains("torch/lib/THC") { (0, 3) } else { (0, 4) });
         }
         "pytorch-nvml-assert" => range.between((2, 1), (2, 13)),
         "pytorch-nvml-missing" => range.between((2, 1), (2, 1)),

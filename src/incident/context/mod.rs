@@ -5,6 +5,7 @@ mod command;
 mod given;
 mod keys;
 mod option;
+pub mod origin;
 mod pairs;
 mod phrases;
 mod progress;
@@ -241,6 +242,8 @@ pub struct Context {
     pub torch_version: Known<String>,
     /// Year and month that the log itself prints at the failure: no release came from later.
     pub dated: Known<(u16, u8)>,
+    /// What else tells when and on which machine it ran.
+    pub origin: origin::Origin,
     pub platform: Known<Platform>,
     /// True when the log shows a container (Docker, Kubernetes, Singularity).
     pub container: Known<bool>,

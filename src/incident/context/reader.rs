@@ -2,6 +2,7 @@
 
 use super::command::{self, Launch};
 use super::option::{Quantity, Spelled};
+use super::origin::Origin;
 use super::phrases;
 use super::progress::{self, Progress};
 use super::readings::{self, Readings};
@@ -408,7 +409,9 @@ impl<'a> ContextReader<'a> {
         let (from, to) = if self.write_up { (0, u64::MAX) } else { (since, at.first) };
         context.last_reading = self.readings.last_of_device(from, to, rank);
         self.apply_clues(&mut context, at, rank, since);
-        context.dated = self.dated(at);
+        let (origin, dated) = Origin::around(self.document, at);
+        context.origin = origin;
+        context.dated = dated;
         context
     }
 
@@ -450,16 +453,6 @@ impl<'a> ContextReader<'a> {
         let from = self.document.lines.partition_point(|line| line.number < first);
         let to = self.document.lines.partition_point(|line| line.number <= last);
         self.document.lines.get(from..to).unwrap_or_default()
-    }
-
-    /// The month of the last line up to the failure that begins with a date.
-    fn dated(&self, at: Span) -> Known<(u16, u8)> {
-        /// Lines looked at: a traceback and what programs print around it have none.
-        const WITHIN: usize = 400;
-        let end = self.document.lines.partition_point(|line| line.number <= at.last);
-        let lines = self.document.lines.get(end.saturating_sub(WITHIN)..end).unwrap_or_default();
-        let found = lines.iter().rev().find_map(|line| Some((surroundings::month(&line.text)?, line.number)));
-        found.map_or(Known::Unknown, |(month, line)| Known::Seen(month, Span::line(line)))
     }
 
     /// The command that started the run, or the only command of a text that quotes it after the message.

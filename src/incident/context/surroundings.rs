@@ -1,5 +1,6 @@
 //! What surrounds the run: trainer, platform, container, and clues outside the traceback.
 
+use super::origin;
 use super::settings::Setting;
 use super::{Clue, Frame, Platform, Trainer};
 
@@ -440,7 +441,7 @@ pub(super) fn is_row_of_epochs(text: &str) -> bool {
 
 /// True for a line of TensorFlow's own logging whose date lies before 2.0, which came out on 30 September 2019.
 fn dated_before_tensorflow_2(lower: &str) -> bool {
-    lower.contains(" tensorflow/") && month(lower).is_some_and(|dated| dated < (2019, 10))
+    lower.contains(" tensorflow/") && origin::month(lower).is_some_and(|dated| dated < (2019, 10))
 }
 
 /// True for a line of TensorFlow's own logging without the date that it prints since 2017.
@@ -448,18 +449,6 @@ fn undated_by_tensorflow(text: &str) -> bool {
     ["I", "W", "E", "F"]
         .iter()
         .any(|level| text.trim_start().strip_prefix(level).is_some_and(|rest| rest.starts_with(" tensorflow/core/")))
-}
-
-/// Year and month of a date at the start of a line: `[2018-12-10 12:30:30,221 INFO]`, `2024/03/05 08:00:01`.
-pub(super) fn month(text: &str) -> Option<(u16, u8)> {
-    let date = text.trim_start_matches(['[', '(', ' ', '"']).get(..10)?;
-    let separator = ['-', '/'].into_iter().find(|sign| date.get(4..5) == Some(sign.encode_utf8(&mut [0; 4])))?;
-    let mut parts = date.split(separator);
-    let (year, month, day) = (parts.next()?, parts.next()?, parts.next()?);
-    let digits = |part: &str, count: usize| part.len() == count && part.bytes().all(|b| b.is_ascii_digit());
-    let date = digits(year, 4) && digits(month, 2) && digits(day, 2) && parts.next().is_none();
-    let (year, month) = (year.parse().ok().filter(|_| date)?, month.parse().ok()?);
-    ((2015..2100).contains(&year) && (1..=12).contains(&month)).then_some((year, month))
 }
 
 /// Words that come before or after a number of devices.
@@ -505,16 +494,6 @@ mod tests {
         let marks = body.split('"').skip(1).step_by(2).filter(|mark| !beside.contains(mark));
         let unread: Vec<&str> = marks.filter(|mark| topics::of(mark) & topics::CLUE == 0).collect();
         assert!(unread.is_empty(), "{unread:?}");
-    }
-
-    #[test]
-    fn a_date_stands_at_the_start_of_a_line() {
-        assert_eq!(month("[2018-12-10 12:30:30,221 INFO] Step 10000"), Some((2018, 12)));
-        assert_eq!(month("2024/03/05 08:00:01 start"), Some((2024, 3)));
-        assert_eq!(month("2024-13-05 08:00:01"), None);
-        assert_eq!(month("2024-1300050"), None);
-        assert_eq!(month("loss 2024-03-05"), None);
-        assert_eq!(month("日期 2024-03-05"), None);
     }
 
     #[test]

@@ -1,0 +1,82 @@
+//! The machine that a job runs on, as far as it decides how a change is written: how many devices there are, how many
+//! of them the job has, whose memory they use, which shell sets a variable, who may change the system.
+
+use super::case::Case;
+use crate::domain::Accelerator;
+use crate::estimate::serving::Budget;
+use crate::incident::context::Clue;
+use crate::text;
+use crate::text::Text;
+use crate::units::GIB;
+
+/// What GB10 and the largest boards of Strix Halo show of the 128 GiB that host and device share; no board with memory
+/// of its own has as much (94 and 96 GiB, then 141).
+const SHARED_BY_128: std::ops::RangeInclusive<i128> = 117 * GIB as i128..=126 * GIB as i128;
+
+impl Case<'_> {
+    /// True where host and device have one memory: Apple's, Jetson, GB10, Strix Halo.
+    pub(super) fn one_memory(&self) -> bool {
+        let by_size = || {
+            let vendor = matches!(self.accelerator(), Accelerator::Cuda | Accelerator::Hip);
+            vendor && self.capacity().is_some_and(|all| SHARED_BY_128.contains(&all.middle()))
+        };
+        self.on_device() && (self.apple() || self.context.origin.one_memory || by_size())
+    }
+
+    /// True where the machine has one device by what the log counts or lists: there is no other to use.
+    pub(super) fn only_device(&self) -> bool {
+        let counted = self.context.origin.devices == Some(1);
+        self.one_memory() || counted && self.devices_in_use() <= 1
+    }
+
+    /// Devices over which the job is spread, as far as anything tells: its ranks, an option, buffers by device.
+    pub(super) fn devices_in_use(&self) -> u64 {
+        let (context, event) = (self.context, &self.incident.event);
+        let ranks = event.rank.map_or(0, |rank| u64::from(rank) + 1);
+        let told = [
+            context.world_size.value().unwrap_or(1),
+            context.local_processes.value().unwrap_or(1),
+            context.origin.spread,
+            ranks,
+            self.incident.ranks.len() as u64,
+            Budget::of(&event.facts).ranks,
+        ];
+        told.into_iter().max().unwrap_or(1).max(1)
+    }
+
+    /// What stands for the devices in the list of those that are visible: as many as the job has.
+    pub(super) fn indices(&self) -> Text {
+        let divided = self.clue(Clue::DataParallel);
+        if self.several_devices() && !divided {
+            return text!(en: "<an index for each rank>", zh: "<每个 rank 一个编号>");
+        }
+        // One process that spreads its batch or its layers has no ranks.
+        match divided || self.devices_in_use() > 1 {
+            true => text!(en: "<an index for each device it uses>", zh: "<所用的每块设备一个编号>"),
+            false => text!(en: "<index>", zh: "<编号>"),
+        }
+    }
+
+    /// True where one index would leave ranks, or parts of the job, without a device.
+    pub(super) fn needs_several(&self) -> bool {
+        self.several_devices() || self.devices_in_use() > 1
+    }
+
+    /// How a command is run with a variable set, in the words of a remark. Windows sets it on a line of its own.
+    pub(super) fn run_with(&self, name: &str, value: &Text) -> Text {
+        match self.windows() {
+            true => Text::new(
+                format!("set {name}={} on a line of its own, then <your command>", value.en),
+                format!("先单独一行 set {name}={}，再运行 <你的命令>", value.zh),
+            ),
+            false => {
+                Text::new(format!("{name}={} <your command>", value.en), format!("{name}={} <你的命令>", value.zh))
+            }
+        }
+    }
+
+    /// True where the system is not the user's to change: a container, a cluster, a notebook service.
+    pub(super) fn is_a_guest(&self) -> bool {
+        self.context.container.value() == Some(true) || self.context.origin.shared
+    }
+}

@@ -1,0 +1,457 @@
+//! When and on what a job ran, as far as lines around the failure say so in passing: dates, releases, the interpreter,
+//! the kernel, the machine's devices and how many of them the job has. What is written for a job must be known to its
+//! releases and to its machine.
+
+use crate::domain::{Accelerator, Library};
+use crate::evidence::{Known, Span};
+use crate::input::{Document, Line};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Year and month.
+pub type Month = (u16, u8);
+/// A release by its first three numbers.
+pub type Release = (u16, u16, u16);
+
+/// Lines that are looked at: the head of a log, where programs introduce themselves, and those around the failure.
+const HEAD: usize = 200;
+const BEFORE: usize = 400;
+const BEHIND: usize = 100;
+/// Bytes of a line within which the stamp of its time begins.
+const STAMP_WITHIN: usize = 48;
+/// Bytes of a line that are read.
+const READ: usize = 4096;
+
+/// What lines around a failure tell of the job's age and of its machine.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Origin {
+    /// Releases that the log prints.
+    pub releases: BTreeMap<Library, Release>,
+    /// The newest Python whose folder a traceback names.
+    pub python: Option<(u8, u8)>,
+    /// The kernel that printed a report.
+    pub kernel: Option<(u16, u16)>,
+    /// Its control groups are those of version 1: only they account for memory and swap in one line, and have a folder
+    /// for memory.
+    pub cgroup_v1: bool,
+    /// Devices that the machine has, where a program or tool counts them.
+    pub devices: Option<u64>,
+    /// Host and device have one memory, and the machine has one device: Jetson, GB10, Strix Halo.
+    pub one_memory: bool,
+    /// The vendor of the devices that are named, where it is one.
+    pub vendor: Option<Accelerator>,
+    /// Devices over which the job is spread: its ranks, its buffers by device, what an option says.
+    pub spread: u64,
+    /// Lines of MMEngine show, whose keys are none of what came before it.
+    pub mmengine: bool,
+    /// Spark speaks of the memory beside an executor's heap by the name that it had for YARN alone.
+    pub spark_on_yarn: bool,
+    /// NVLink SHARP shows, by its name or by a board that may have it.
+    pub nvls: bool,
+    /// Nobody has the rights of the administrator there: a cluster, a notebook service.
+    pub shared: bool,
+}
+
+impl Origin {
+    /// What the lines around a message tell, and the newest month that they are stamped with.
+    pub fn around(document: &Document, at: Span) -> (Origin, Known<Month>) {
+        let lines = &document.lines;
+        let end = lines.partition_point(|line| line.number <= at.last);
+        let near = end.saturating_sub(BEFORE)..(end + BEHIND).min(lines.len());
+        let head = 0..HEAD.min(near.start);
+        let (mut found, mut dated) = (Found::default(), Known::Unknown);
+        for line in lines.get(head).into_iter().chain(lines.get(near)).flatten() {
+            if let Some(month) = month(&line.text).or_else(|| stamped(&line.text))
+                && dated.value().is_none_or(|newest| month >= newest)
+            {
+                dated = Known::Seen(month, Span::line(line.number));
+            }
+            found.take(line);
+        }
+        (found.close(), dated)
+    }
+}
+
+/// What is collected on the way.
+#[derive(Default)]
+struct Found {
+    origin: Origin,
+    vendors: BTreeSet<Accelerator>,
+    /// Devices that `nvidia-smi -L` lists.
+    listed: BTreeSet<u64>,
+}
+
+impl Found {
+    fn take(&mut self, line: &Line) {
+        let text = line.text.get(..READ).unwrap_or(&line.text);
+        let origin = &mut self.origin;
+        if let Some(rank) = line.rank {
+            origin.spread = origin.spread.max(u64::from(rank) + 1);
+        }
+        let lower = text.to_ascii_lowercase();
+        for (library, release) in releases(&lower) {
+            let newest = origin.releases.entry(library).or_insert(release);
+            *newest = release.max(*newest);
+        }
+        if text.trim_start().starts_with("File \"") {
+            origin.python = origin.python.max(python(text));
+        }
+        origin.kernel = origin.kernel.max(kernel(text));
+        origin.cgroup_v1 |= lower.contains("memory+swap: usage") || lower.contains("/sys/fs/cgroup/memory/");
+        origin.devices = origin.devices.max(counted(&lower));
+        if let Some(index) = listed(text) {
+            self.listed.insert(index);
+        }
+        origin.one_memory |= ONE_MEMORY.iter().any(|name| lower.contains(name));
+        origin.mmengine |= lower.contains("mmengine");
+        origin.spark_on_yarn |= lower.contains("spark.yarn.executor.memoryoverhead");
+        origin.nvls |= lower.contains("nvls") || NVSWITCHED.iter().any(|name| lower.contains(name));
+        origin.shared |= SHARED.iter().any(|sign| lower.contains(sign));
+        origin.spread = origin.spread.max(spread(text, &lower));
+        self.vendors.extend(VENDORS.iter().filter(|(name, _)| lower.contains(name)).map(|(_, vendor)| *vendor));
+    }
+
+    fn close(mut self) -> Origin {
+        if self.origin.devices.is_none() && !self.listed.is_empty() {
+            self.origin.devices = Some(self.listed.len() as u64);
+        }
+        let mut vendors = self.vendors.into_iter();
+        self.origin.vendor = vendors.next().filter(|_| vendors.next().is_none());
+        self.origin
+    }
+}
+
+/// Names of machines and chips with one device and one memory for it and the host.
+const ONE_MEMORY: &[&str] = &["nvidia gb10", "dgx spark", "tegra", "jetson", "nvmap", "strix halo", "gfx1151"];
+
+/// Boards with multicast over their switch.
+const NVSWITCHED: &[&str] = &["h100", "h200", "h800", "h20 ", "b200", "gb200"];
+
+/// Folders and words of machines whose users are guests.
+const SHARED: &[&str] = &[
+    "/scratch/",
+    "/gpfs/",
+    "/lustre/",
+    "/content/",
+    "/kaggle/",
+    "slurmstepd",
+    "srun: ",
+    "sbatch ",
+    "slurm_job",
+    "pbs_",
+    "/var/spool/slurm",
+];
+
+/// Words that only devices of one vendor have: names of boards, of its driver and of its back ends.
+const VENDORS: &[(&str, Accelerator)] = &[
+    ("radeon", Accelerator::Hip),
+    ("amd instinct", Accelerator::Hip),
+    ("rocm_driver.cc", Accelerator::Hip),
+    ("hiperror", Accelerator::Hip),
+    ("rocm devices", Accelerator::Hip),
+    ("rocm0 ", Accelerator::Hip),
+    ("gfx90a", Accelerator::Hip),
+    ("gfx942", Accelerator::Hip),
+    ("gfx1030", Accelerator::Hip),
+    ("gfx1100", Accelerator::Hip),
+    ("torch.xpu", Accelerator::Xpu),
+    ("device='xpu", Accelerator::Xpu),
+    ("device=\"xpu", Accelerator::Xpu),
+    ("intel(r) arc", Accelerator::Xpu),
+    ("intel(r) data center gpu", Accelerator::Xpu),
+    ("intel_extension_for_pytorch", Accelerator::Xpu),
+    ("torch_npu", Accelerator::Npu),
+    ("ascend910", Accelerator::Npu),
+    ("nvidia", Accelerator::Cuda),
+    ("geforce", Accelerator::Cuda),
+    ("tesla ", Accelerator::Cuda),
+    ("quadro", Accelerator::Cuda),
+    ("cuda_driver.cc", Accelerator::Cuda),
+    ("cudamalloc", Accelerator::Cuda),
+];
+
+/// The number that a text begins with.
+fn number<T: std::str::FromStr>(text: &str) -> Option<T> {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    text.get(..digits)?.parse().ok()
+}
+
+/// `1.13.1+cu117` as three numbers, of which the last may be missing.
+fn release(text: &str) -> Option<Release> {
+    let mut parts = text.trim_start_matches('v').split('.');
+    let (major, minor) = (number(parts.next()?)?, number(parts.next()?)?);
+    Some((major, minor, parts.next().and_then(number).unwrap_or(0)))
+}
+
+/// Libraries as pip spells them.
+const OF_PIP: &[(&str, Library)] = &[
+    ("tensorflow", Library::TensorFlow),
+    ("tensorflow-gpu", Library::TensorFlow),
+    ("pytorch-lightning", Library::Lightning),
+    ("transformers", Library::Transformers),
+    ("trl", Library::Trl),
+    ("peft", Library::Peft),
+    ("diffusers", Library::Diffusers),
+    ("datasets", Library::Datasets),
+    ("jax", Library::Jax),
+    ("ray", Library::Ray),
+    ("xgboost", Library::Xgboost),
+    ("vllm", Library::Vllm),
+    ("ms-swift", Library::Swift),
+];
+
+/// What stands before a release in lines with which programs introduce themselves.
+const INTRODUCED: &[(&str, Library)] = &[
+    ("nccl version ", Library::Nccl),
+    ("transformers version: ", Library::Transformers),
+    ("`transformers` version: ", Library::Transformers),
+    ("peft version: ", Library::Peft),
+    ("diffusers version: ", Library::Diffusers),
+    ("vllm api server version ", Library::Vllm),
+    ("llm engine (v", Library::Vllm),
+];
+
+/// The releases that a line prints.
+fn releases(lower: &str) -> Vec<(Library, Release)> {
+    let mut found = Vec::new();
+    for (words, library) in INTRODUCED {
+        let told = lower.split_once(words).and_then(|(_, after)| release(after));
+        found.extend(told.map(|release| (*library, release)));
+    }
+    // `Listening on 127.0.0.1:11434 (version 0.1.30)`.
+    if lower.contains("listening on") {
+        let told = lower.split_once("(version ").and_then(|(_, after)| release(after));
+        found.extend(told.map(|release| (Library::Ollama, release)));
+    }
+    // `[TensorRT v8401]`; the last two digits are of the patch.
+    if let Some(code) = lower.split_once("[tensorrt v").and_then(|(_, after)| number::<u32>(after)) {
+        let (major, minor) =
+            if code >= 100_000 { (code / 10_000, code / 100 % 100) } else { (code / 1000, code / 100 % 10) };
+        found.push((Library::TensorRt, (major as u16, minor as u16, 0)));
+    }
+    // `build: 4567 (0a1b2c3d)`, `main: build = 2345 (…)`.
+    let build = ["build: ", "build = "].iter().find_map(|words| lower.split_once(words));
+    if let Some(build) = build.filter(|(_, after)| after.contains(" (")).and_then(|(_, after)| number::<u16>(after)) {
+        found.push((Library::LlamaCpp, (build, 0, 0)));
+    }
+    // A list of what is installed, not what somebody should install.
+    if lower.contains("==") && !lower.contains("install") {
+        for word in lower.split_whitespace() {
+            let Some((name, after)) = word.split_once("==") else { continue };
+            let library = OF_PIP.iter().find(|(of_pip, _)| *of_pip == name);
+            found.extend(library.and_then(|(_, library)| Some((*library, release(after)?))));
+        }
+    }
+    found
+}
+
+/// The Python whose folder a path names: `/lib/python3.6/`, `\Python37\`.
+pub fn python(path: &str) -> Option<(u8, u8)> {
+    path.split(['/', '\\']).find_map(|folder| {
+        let version = folder.to_ascii_lowercase();
+        let version = version.strip_prefix("python")?;
+        match version.split_once('.') {
+            Some((major, minor)) => Some((major.parse().ok()?, minor.parse().ok()?)),
+            None => Some((
+                version.get(..1)?.parse().ok()?,
+                version.get(1..).filter(|minor| !minor.is_empty())?.parse().ok()?,
+            )),
+        }
+    })
+}
+
+/// The kernel of a report's line `CPU: 0 PID: 20077 Comm: python Not tainted 5.4.0-77-generic #86-Ubuntu`.
+fn kernel(text: &str) -> Option<(u16, u16)> {
+    let (_, after) = text.split_once("ainted")?;
+    let told =
+        after.split_whitespace().find(|word| word.contains('-') && word.starts_with(|c: char| c.is_ascii_digit()));
+    let (major, minor, _) = release(told?)?;
+    Some((major, minor))
+}
+
+/// Devices that a program counts: `found 1 CUDA devices`, `Found 2 Vulkan devices`, `Num GPUs Available:  1`.
+fn counted(lower: &str) -> Option<u64> {
+    let found = lower.split_once("found ").and_then(|(_, after)| {
+        let rest = after.trim_start_matches(|c: char| c.is_ascii_digit());
+        let kinds = [" cuda devices", " vulkan devices", " rocm devices", " sycl devices", " hip devices"];
+        kinds.iter().any(|kind| rest.starts_with(kind)).then(|| number(after)).flatten()
+    });
+    found.or_else(|| {
+        let (_, after) = lower.split_once("num gpus available:")?;
+        number(after.trim_start())
+    })
+}
+
+/// A row of `nvidia-smi -L`: `GPU 0: Tesla V100-PCIE-32GB (UUID: …)`.
+fn listed(text: &str) -> Option<u64> {
+    let after = text.trim_start().strip_prefix("GPU ")?;
+    let boards = ["NVIDIA ", "Tesla ", "GeForce ", "Quadro ", "A100", "H100", "GRID "];
+    let name = after.split_once(": ")?.1;
+    boards.iter().any(|board| name.starts_with(board)).then(|| number(after)).flatten()
+}
+
+/// Names of settings that spread a model or a job over devices, or start one process for each.
+const SPREADS: &[&str] = &[
+    "tensor_parallel_size",
+    "tensor-parallel-size",
+    "tensor_para_size",
+    "tensor_model_parallel_size",
+    "tensor-model-parallel-size",
+    "tp_size",
+    "tp-size",
+    "--tp",
+    "num-shard",
+    "num_shard",
+    "nproc_per_node",
+    "nproc-per-node",
+    "num_local_procs",
+    "--num_gpus",
+    "--gpus",
+];
+
+/// Devices that a job is spread over, by one line: an option, a buffer on the device of the highest index.
+fn spread(text: &str, lower: &str) -> u64 {
+    let told = SPREADS.iter().flat_map(|name| lower.match_indices(name).map(move |(at, _)| (name, at)));
+    let told = told.filter_map(|(name, at)| {
+        let after = lower.get(at + name.len()..)?;
+        let after =
+            after.strip_prefix(['=', ':', ' ', '\'', '"']).map(|rest| rest.trim_start_matches([' ', '=', ':']))?;
+        // Neither a list of devices nor a share.
+        let rest = after.trim_start_matches(|c: char| c.is_ascii_digit()).strip_prefix([',', '.']);
+        let goes_on = rest.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+        number::<u64>(after).filter(|count| *count <= 64 && !goes_on)
+    });
+    // `CUDA1 buffer size`, `CUDA14 KV buffer size`.
+    let buffers = text.match_indices("CUDA").filter_map(|(at, word)| {
+        let after = text.get(at + word.len()..)?;
+        let index = number::<u64>(after)?;
+        let rest = after.trim_start_matches(|c: char| c.is_ascii_digit());
+        let words = rest.trim_start().get(..32).unwrap_or(rest.trim_start());
+        (rest.starts_with(' ') && words.contains("buffer") && index < 64).then_some(index + 1)
+    });
+    // `replica_1`, of Keras' model on several devices.
+    let replicas = text.split_once("replica_").and_then(|(_, after)| number::<u64>(after)).filter(|index| *index < 64);
+    told.chain(buffers).chain(replicas.map(|index| index + 1)).max().unwrap_or(0)
+}
+
+/// Year and month of a date at the start of a line: `[2018-12-10 12:30:30,221 INFO]`, `2024/03/05 08:00:01`.
+pub(super) fn month(text: &str) -> Option<Month> {
+    date(text.trim_start_matches(['[', '(', ' ', '"']).get(..10)?)
+}
+
+/// `2018-12-10`, `2024/03/05`.
+fn date(date: &str) -> Option<Month> {
+    let separator = ['-', '/'].into_iter().find(|sign| date.get(4..5) == Some(sign.encode_utf8(&mut [0; 4])))?;
+    let mut parts = date.split(separator);
+    let (year, month, day) = (parts.next()?, parts.next()?, parts.next()?);
+    let digits = |part: &str, count: usize| part.len() == count && part.bytes().all(|b| b.is_ascii_digit());
+    let whole = digits(year, 4) && digits(month, 2) && digits(day, 2) && parts.next().is_none();
+    of_a_run(year.parse().ok().filter(|_| whole)?, month.parse().ok()?)
+}
+
+/// Years in which a job may have run, and months that there are.
+fn of_a_run(year: u16, month: u8) -> Option<Month> {
+    ((2015..2100).contains(&year) && (1..=12).contains(&month)).then_some((year, month))
+}
+
+/// Year and month of a stamp further within a line: a whole date with the time beside it, in the orders
+/// `2024-04-18T03:37:45`, `06/14/2023 03:12:02`, `Thu Jun 10 15:12:07 2021`. A date without a time may be anything.
+fn stamped(text: &str) -> Option<Month> {
+    let head = text.get(..text.len().min(STAMP_WITHIN * 2)).unwrap_or_default();
+    head.match_indices("20").filter(|(at, _)| *at < STAMP_WITHIN).find_map(|(at, _)| {
+        let before = head.get(..at)?;
+        let bound = !before.ends_with(|c: char| c.is_ascii_alphanumeric());
+        let year: u16 = head.get(at..at + 4)?.parse().ok().filter(|_| bound)?;
+        let time = |text: &str| {
+            let bytes = text.as_bytes();
+            bytes.len() >= 5 && bytes[2] == b':' && [0, 1, 3, 4].iter().all(|i| bytes[*i].is_ascii_digit())
+        };
+        if let Some(date_and_time) = head.get(at..at + 10).and_then(date) {
+            let after = head.get(at + 10..)?.trim_start_matches(['T', ' ', '-', ',', '_']);
+            return time(after).then_some(date_and_time);
+        }
+        let after = head.get(at + 4..)?.trim_start_matches([' ', '-', ',']);
+        if let Some(day) = before.len().checked_sub(6).and_then(|from| before.get(from..)).filter(|_| time(after)) {
+            let mut parts = day.trim_end_matches('/').split('/');
+            let (first, second): (u8, u8) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
+            // Which of the two is the day, only a number above 12 tells: the later month is the safe one.
+            let month = [first, second].into_iter().filter(|part| *part <= 12).max()?;
+            return of_a_run(year, month);
+        }
+        let mut words = before.split_whitespace().rev();
+        let (clock, _, month) = (words.next()?, words.next()?, words.next()?);
+        const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+        let month = MONTHS.iter().position(|name| month.trim_start_matches('[') == *name)? + 1;
+        time(clock).then(|| of_a_run(year, month as u8)).flatten()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_date_stands_at_the_start_of_a_line() {
+        assert_eq!(month("[2018-12-10 12:30:30,221 INFO] Step 10000"), Some((2018, 12)));
+        assert_eq!(month("2024/03/05 08:00:01 start"), Some((2024, 3)));
+        assert_eq!(month("2024-13-05 08:00:01"), None);
+        assert_eq!(month("2024-1300050"), None);
+        assert_eq!(month("loss 2024-03-05"), None);
+        assert_eq!(month("日期 2024-03-05"), None);
+    }
+
+    #[test]
+    fn a_date_with_a_time_is_a_stamp_wherever_it_begins() {
+        for (text, month) in [
+            ("time=2024-04-18T03:37:45.819+04:00 level=ERROR", (2024, 4)),
+            ("[GIN] 2024/03/03 - 14:02:55 | 200 |", (2024, 3)),
+            ("[09/16/2022-10:45:54] [W] [TRT] Tactic", (2022, 9)),
+            ("06/14/2023 03:12:02 - WARNING - __main__ -", (2023, 6)),
+            ("Thu Jun 10 15:12:07 2021", (2021, 6)),
+            ("[Mon Jun 12 22:51:19 2019] oom_reaper", (2019, 6)),
+        ] {
+            assert_eq!(stamped(text), Some(month), "{text}");
+        }
+        for text in [
+            "checkpoint of 2019-06-12 is read",
+            "Python 3.6.9 (default, Jan 26 2021, 15:33:00)",
+            "Linux version 5.4.0 #86-Ubuntu SMP Thu Jun 17 02:35:03 UTC 2021",
+            "BIOS 1.11.1-1 04/01/2014",
+            "step 2024 of 3000: 12:30",
+        ] {
+            assert_eq!(stamped(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn releases_are_read_where_programs_introduce_themselves() {
+        let one = |text: &str| releases(&text.to_ascii_lowercase()).into_iter().next();
+        assert_eq!(one("NCCL version 2.7.3+cuda11.0"), Some((Library::Nccl, (2, 7, 3))));
+        assert_eq!(one("msg=\"Listening on [::]:11434 (version 0.1.30)\""), Some((Library::Ollama, (0, 1, 30))));
+        assert_eq!(one("&&&& RUNNING TensorRT.trtexec [TensorRT v8203] #"), Some((Library::TensorRt, (8, 2, 0))));
+        assert_eq!(one("build: 4567 (0a1b2c3d) with cc"), Some((Library::LlamaCpp, (4567, 0, 0))));
+        assert_eq!(one("transformers==4.28.1"), Some((Library::Transformers, (4, 28, 1))));
+        assert_eq!(one("pip install transformers==4.28.1"), None);
+    }
+
+    #[test]
+    fn devices_are_counted_by_what_spreads_over_them() {
+        assert_eq!(spread("  CUDA3 KV buffer size = 11 MiB", ""), 4);
+        assert_eq!(spread("", "--nproc_per_node=4 train.py"), 4);
+        assert_eq!(spread("", "tensor_parallel_size=2, seed=0"), 2);
+        assert_eq!(spread("", "tp_size 0.5 --gpus 0,1"), 0);
+        assert_eq!(counted("ggml_cuda_init: found 1 cuda devices:"), Some(1));
+        assert_eq!(listed("GPU 1: Tesla V100-PCIE-32GB (UUID: GPU-1)"), Some(1));
+        assert_eq!(listed("GPU 1: out of memory"), None);
+    }
+
+    #[test]
+    fn interpreters_and_kernels_are_named_by_folders_and_reports() {
+        assert_eq!(python("File \"/opt/conda/lib/python3.6/site-packages/a.py\""), Some((3, 6)));
+        assert_eq!(python("C:\\Python37\\Lib\\site-packages\\a.py"), Some((3, 7)));
+        assert_eq!(python("/home/user/python/a.py"), None);
+        let report = "CPU: 4 PID: 6 Comm: uwsgi Not tainted 5.4.0-77-generic #86-Ubuntu";
+        assert_eq!(kernel(report), Some((5, 4)));
+        let tainted = "Comm: python Kdump: loaded Tainted: G   ---- T 3.10.0-957.12.2.el7.x86_64 #1";
+        assert_eq!(kernel(tainted), Some((3, 10)));
+    }
+}
