@@ -34,7 +34,8 @@ pub const FIX: Fix = Fix {
         line(Target::Lmdeploy, "--tp {tried}"),
         line(Target::LlamaCpp, "-sm layer -ts 1,1"),
         line(Target::Jax, "state = jax.device_put(state, NamedSharding(mesh, PartitionSpec(\"devices\")))")
-            .note("a part on each device of the mesh", "mesh 中每个设备放一部分"),
+            .note("a part on each device of the mesh", "mesh 中每个设备放一部分")
+            .when("large-state"),
         line(Target::Diffusers, "Pipeline.from_pretrained(..., device_map=\"balanced\")")
             .note("without .to(\"cuda\")", "不再调用 .to(\"cuda\")"),
         line(Target::Pytorch, "from_pretrained(..., device_map=\"auto\")").when("pretrained"),
@@ -44,6 +45,7 @@ pub const FIX: Fix = Fix {
             "换显存更大的 GPU，或把模型各层分到多块 GPU",
         )
         .when("larger"),
+        said(Target::Pytorch, "a GPU with more memory", "换显存更大的 GPU").when("larger-alone"),
     ],
     fixtures: &["llama.cpp/pool", "vllm/no-blocks"],
     advise,
@@ -60,7 +62,10 @@ fn advise(case: &Case) -> Advice {
         return Advice::Silent;
     }
     let given = |command: &String| command.contains(" -ts ") || command.contains("tensor-split");
-    if case.engine() == Some(Program::LlamaCpp) && case.context.command.get().is_some_and(given) {
+    let told = case.context.command.get().is_some_and(given);
+    // Over all devices that it sees, it splits by layers unless it is told not to.
+    let by_default = case.spreads_already() || case.clue(Clue::SeveralDevices);
+    if case.engine() == Some(Program::LlamaCpp) && (told || by_default) {
         return Advice::Withheld(text!(en: "the layers are split over devices already", zh: "各层已分到多个设备"));
     }
     let facts = &case.incident.event.facts;
@@ -69,9 +74,16 @@ fn advise(case: &Case) -> Advice {
     let ranks = case.context.world_size.value().unwrap_or(1).max(budget.ranks).max(1);
     let computed = budget.devices().filter(|_| case.engine().is_some());
     let tried = computed.unwrap_or(ranks.saturating_mul(2));
+    // Several are in force whose number is not told.
+    let tried_text = match case.spreads_already() && ranks == 1 && computed.is_none() {
+        true => text!(en: "<more>", zh: "<更多>"),
+        false => Text::same(tried.to_string()),
+    };
     Draft::new(case, &FIX)
         .when("pretrained", spreads)
-        .when("larger", !spreads)
+        .when("large-state", case.comes_in_forms() || case.never_fits().is_some())
+        .when("larger", !spreads && case.comes_in_forms())
+        .when("larger-alone", !spreads && !case.comes_in_forms())
         .weight(if case.engine().is_some() { 1.0 } else { 0.6 })
         .frees_if(
             split(&budget, tried).or_else(|| {
@@ -82,7 +94,7 @@ fn advise(case: &Case) -> Advice {
                 zh: "权重与缓存的一半；日志没有给出大小"
             ),
         )
-        .fill("tried", tried)
+        .fill_text("tried", tried_text)
         .certainty(if computed.is_some() { Certainty::Likely } else { Certainty::RuleOfThumb })
         .because(match (computed, budget.weights) {
             (Some(devices), Some(weights)) => {
