@@ -136,14 +136,14 @@ fn a_small_network_has_neither_fewer_bits_nor_layers_to_spread() {
 
 #[test]
 fn a_model_in_the_making_has_no_optimizer() {
-    let frames = |function: &str| {
-        full(&format!(
-            "  File \"train.py\", line 9, in <module>\n    main()\n  File \"heads.py\", line 66, in {function}\n    \
-             self.weights = torch.zeros(4096, 4096, device=\"cuda\")\n"
-        ))
-    };
-    let offers = offers_for(&frames("__init__"));
+    let made = "optimizer: adamw\nepochs: 12\nTraceback (most recent call last):\n  File \"train.py\", line 9, in <module>\n    \
+        main()\n  File \"heads.py\", line 66, in __init__\n    self.weights = torch.zeros(4096, 4096, \
+        device=\"cuda\")\ntorch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 64.00 MiB (GPU 0; 7.73 GiB \
+        total capacity; 7.11 GiB already allocated; 39.00 MiB free; 7.31 GiB reserved in total by PyTorch)\n";
+    let offers = offers_for(made);
     for id in ["gradient-checkpointing", "eight-bit-optimizer", "smaller-batch"] {
         assert!(!offers.contains(&id), "{id}: {offers:?}");
     }
+    // The same line in a step.
+    assert!(offers_for(&made.replace("__init__", "forward")).contains(&"gradient-checkpointing"));
 }
