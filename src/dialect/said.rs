@@ -16,6 +16,16 @@ impl Event {
         self.resource == Resource::Host && self.facts.number(Number::MemoryRequest).is_some()
     }
 
+    /// True where a container's own start was killed: its program never ran.
+    pub(crate) fn never_began(&self) -> bool {
+        self.says("container init was OOM-killed")
+    }
+
+    /// True where the kernel found no process that it could end: nobody can type anything on such a machine.
+    pub(crate) fn no_process_to_kill(&self) -> bool {
+        self.says("no killable process") || self.says("deadlocked on memory")
+    }
+
     /// True where XLA was to keep an array as a constant of the program.
     pub(crate) fn of_a_constant(&self) -> bool {
         self.says("new constant")

@@ -122,11 +122,11 @@ impl Trainer {
     }
 
     /// True where the loop of its own that evaluates switches gradients off: Ultralytics' `smart_inference_mode`,
-    /// MMEngine's `@torch.no_grad()`, `torch.no_grad()` in `prediction_step` of the HF Trainer and its kin, and in
-    /// fastai's `validate()`.
+    /// MMEngine's `@torch.no_grad()`, Lightning's evaluation loop, `torch.no_grad()` in `prediction_step` of the HF
+    /// Trainer and its kin, and in fastai's `validate()`.
     pub const fn evaluates_without_gradients(self) -> bool {
-        use Trainer::{Fastai, HfTrainer, LlamaFactory, MmEngine, Swift, Trl, Ultralytics};
-        matches!(self, HfTrainer | Trl | LlamaFactory | Swift | Ultralytics | MmEngine | Fastai)
+        use Trainer::{Fastai, HfTrainer, Lightning, LlamaFactory, MmEngine, Swift, Trl, Ultralytics};
+        matches!(self, HfTrainer | Trl | LlamaFactory | Swift | Ultralytics | MmEngine | Fastai | Lightning)
     }
 
     /// True where the batch of evaluation is set apart from that of training.

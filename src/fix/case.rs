@@ -249,6 +249,7 @@ impl<'a> Case<'a> {
             || (self.phase().is_none() && (self.clue(Clue::LoadsModel) || self.places_a_model()))
             || matches!(self.phase(), None | Some(Phase::Train | Phase::Forward)) && self.builds_a_model()
             || self.says_loading()
+            || self.patches_weights()
             || self.sign(Sign::Initializer)
             // A program that is no engine says so of its weights.
             || self.on_gpu() && self.engine().is_none() && self.sign(Sign::EngineStartup)

@@ -23,16 +23,35 @@ pub const FIX: Fix = Fix {
             && !in_parts(case)
             && !alone_in_its_group(case)
             && !case.alone_in_its_container()
+            // A notebook of a cloud is alone on its machine.
+            && !case.clue(Clue::HostedNotebook)
     },
     costs: Costs { slows: (0.0, 0.5), numerics: Numerics::Same },
     knobs: &[
         line(Target::Ray, "ray.remote(num_cpus=2)").note("fewer tasks at a time", "减少同时运行的任务"),
         line(Target::Dask, "LocalCluster(n_workers=<fewer>, memory_limit=\"auto\")"),
-        line(Target::Shell, "MAX_JOBS=2 pip install ...; make -j2; ninja -j2; cargo build --jobs 2")
-            .note("whichever builds here", "以实际使用的构建命令为准")
-            .when("build"),
+        line(Target::Shell, "cargo build --jobs 2").when("cargo"),
+        line(Target::Shell, "bazel build --jobs=2 ...").when("bazel"),
+        line(Target::Shell, "MAX_JOBS=2 pip install ...")
+            .note("read by builds of extensions of PyTorch", "PyTorch 扩展的构建会读取它")
+            .when("pip"),
+        line(Target::Shell, "ninja -j2").when("ninja"),
+        line(Target::Shell, "make -j2").when("make"),
+        said(
+            Target::Shell,
+            "fewer compilers at once, by the build tool's own option for jobs",
+            "用构建工具自身的并行选项减少同时运行的编译器",
+        )
+        .when("some-build"),
+        said(
+            Target::Shell,
+            "fewer processes within the job at a time; those of other jobs do not count against its limit",
+            "减少本任务内同时运行的进程；其他任务的进程不计入它的上限",
+        )
+        .when("job"),
         line(Target::Shell, "ps -eo pid,rss,cmd --sort=-rss | head")
-            .note("then run fewer of them at a time", "然后减少同时运行的进程"),
+            .note("then run fewer of them at a time", "然后减少同时运行的进程")
+            .when("machine"),
     ],
     fixtures: &["host/bystander", "ray/monitor"],
     advise,
@@ -78,10 +97,28 @@ fn alone_in_its_group(case: &Case) -> bool {
         && case.incident.event.facts.number(Number::TableTasks).is_some_and(|tasks| tasks <= 1.0)
 }
 
+/// The tool that builds, by the log's own words; the one that starts the others comes first.
+fn builder(case: &Case) -> &'static str {
+    let tools = [
+        (Clue::Cargo, "cargo"),
+        (Clue::Bazel, "bazel"),
+        (Clue::Installs, "pip"),
+        (Clue::Ninja, "ninja"),
+        (Clue::Make, "make"),
+    ];
+    tools.into_iter().find(|(clue, _)| case.clue(*clue)).map_or("some-build", |(_, tool)| tool)
+}
+
 fn advise(case: &Case) -> Advice {
-    Draft::new(case, &FIX)
+    let draft = Draft::new(case, &FIX);
+    // A batch system holds each job to a limit of its own.
+    let job = case.in_a_batch_job();
+    let draft = match case.works() == [Work::Build] {
+        true => draft.when("build", true).when(builder(case), true),
+        false => draft.when("job", job).when("machine", !job),
+    };
+    draft
         .when("cluster", matches!(case.program(), Program::Ray | Program::Dask))
-        .when("build", case.works() == [Work::Build])
         .frees_unknown(text!(
             en: "what each further process holds; ps or the kernel's table tells",
             zh: "每个多余进程的占用；ps 或内核表可见"

@@ -21,7 +21,7 @@ pub const FIX: Fix = Fix {
     },
     helps: &[Work::Training],
     needs: &[Need::Loader],
-    applies: |_| true,
+    applies: |case| !case.reads_the_data_set(),
     costs: Costs { slows: (0.0, 0.4), numerics: Numerics::Same },
     knobs: &[
         line(Target::HfTrainer, "dataloader_num_workers={tried}, dataloader_prefetch_factor=1"),
@@ -46,7 +46,13 @@ pub const FIX: Fix = Fix {
 };
 
 fn advise(case: &Case) -> Advice {
-    let workers = case.context.workers.value();
+    // The kernel's table counts the processes that have the victim's name, which torch gives its workers.
+    let of_torch = |name: &String| name.starts_with("pt_data_worker");
+    let listed = || {
+        let alike = case.incident.event.facts.number(Number::TableLikeNamedCount)? as u64;
+        case.incident.event.facts.process_name.get().is_some_and(of_torch).then_some(alike).filter(|alike| *alike > 0)
+    };
+    let workers = case.context.workers.value().or_else(listed);
     if case.on_gpu() {
         if workers.is_some_and(|workers| workers > 0) && case.training() {
             let workers = workers.unwrap_or_default();

@@ -18,7 +18,7 @@ pub const FIX: Fix = Fix {
     },
     helps: &[Work::Training],
     needs: &[Need::Training, Need::NoEngine, Need::Loaded],
-    applies: |case| case.training_step(),
+    applies: |case| case.training_step() && !case.before_a_pass(),
     costs: Costs { slows: (0.2, 0.35), numerics: Numerics::Same },
     knobs: &[
         line(
@@ -50,7 +50,9 @@ pub const FIX: Fix = Fix {
 };
 
 fn advise(case: &Case) -> Advice {
-    if case.context.gradient_checkpointing.value() == Some(true) {
+    // ms-swift switches it on unless it is told not to.
+    let by_default = case.trainer() == Some(Trainer::Swift) && !case.context.gradient_checkpointing.is_known();
+    if case.context.gradient_checkpointing.value() == Some(true) || case.clue(Clue::Recomputes) || by_default {
         return Advice::Withheld(text!(en: "gradient checkpointing is on already", zh: "已开启激活重计算"));
     }
     if let Some(why) = case.activations_gone() {

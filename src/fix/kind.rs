@@ -5,7 +5,7 @@ use super::case::Case;
 use super::moment::path;
 use crate::dialect::Sign;
 use crate::domain::trainer::Trainer;
-use crate::domain::{Accelerator, Program};
+use crate::domain::{Accelerator, Number, Program};
 use crate::incident::context::{Clue, Frame, Phase, Platform};
 use crate::incident::release;
 
@@ -91,6 +91,12 @@ impl Case<'_> {
         self.clue(Clue::TensorFlow1) || of_the_day()
     }
 
+    /// True where the log shows that an engine has several devices: another device of its own in the words of a worker,
+    /// or the buffers of the second one.
+    pub(super) fn spreads_already(&self) -> bool {
+        self.clue(Clue::SeveralWorkers) || self.incident.event.facts.numbers.contains_key(&Number::SplitOverDevices)
+    }
+
     /// True where a scene of Gaussians is fitted, one picture a step: what fills the device is their number.
     pub(super) fn of_gaussians(&self) -> bool {
         const WORDS: [&str; 3] = ["gaussian", "splat", "3dgs"];
@@ -139,6 +145,13 @@ impl Case<'_> {
         })
     }
 
+    /// True where ComfyUI moves a model's weights to the device, patched: nothing is drawn or decoded yet.
+    pub(super) fn patches_weights(&self) -> bool {
+        const MOVES: [&str; 4] = ["patch_weight_to_device", "partially_load", "patch_model_lowvram", "model_load"];
+        let moves = |frame: &Frame| path(frame).contains("comfy/") && MOVES.contains(&frame.function.as_str());
+        self.context.frames.iter().rev().take(4).any(moves)
+    }
+
     /// True where an engine makes or reads the weights: neither a pool nor a batch is there yet.
     pub(super) fn engine_reads_weights(&self) -> bool {
         const READS: [&str; 6] = [
@@ -149,7 +162,11 @@ impl Case<'_> {
             "_load_model",
             "process_weights_after_loading",
         ];
-        let names = |frame: &Frame| READS.contains(&frame.function.as_str());
+        // LMDeploy's TurboMind makes its instance of a model in a constructor.
+        let names = |frame: &Frame| {
+            READS.contains(&frame.function.as_str())
+                || frame.code.as_deref().is_some_and(|code| code.contains("._from_hf("))
+        };
         self.engine().is_some()
             && !self.sign(Sign::EngineWarmup)
             && (self.context.frames.iter().any(names) || self.sign(Sign::WeightsBuffer))
@@ -168,6 +185,17 @@ impl Case<'_> {
         let of_a_model = OF_A_MODEL.iter().any(|word| if word.len() > 1 { last.contains(word) } else { last == *word });
         let called = code.get(at..).is_some_and(|call| call.starts_with(".to(") && call.contains("float"));
         (!name.is_empty() && !of_a_model && !called).then_some(name)
+    }
+
+    /// True where the failing line moves a model to the device: its shape is nobody's mistake.
+    pub(super) fn moves_a_model(&self) -> bool {
+        let code = self.failing_code();
+        let Some(before) = code.find(".cuda(").or_else(|| code.find(".to(")).and_then(|at| code.get(..at)) else {
+            return false;
+        };
+        let start = before.rfind(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).map_or(0, |at| at + 1);
+        let name = before.get(start..).unwrap_or_default().to_ascii_lowercase();
+        OF_A_MODEL.iter().any(|word| word.len() > 2 && *word != "self" && name.contains(word))
     }
 
     /// True where the failing line moves data to the device, by its name or by an option that would keep it off.

@@ -106,6 +106,7 @@ const BLANKS: &[(&str, &str)] = &[
     ("<half>", "<减半>"),
     ("<half of the limit>", "<上限的一半>"),
     ("<index>", "<编号>"),
+    ("<more>", "<更多>"),
     ("<nine tenths of the limit>", "<上限的九成>"),
     ("<peak + 20 %>", "<峰值 + 20 %>"),
     ("<shorter>", "<更短>"),

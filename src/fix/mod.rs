@@ -22,6 +22,7 @@ mod combination;
 mod cpu_offload;
 mod cudnn_workspace;
 pub mod cures;
+mod data;
 mod data_parallel;
 mod ddp_bucket_view;
 mod detach_logged_tensors;
@@ -85,6 +86,7 @@ mod other_libraries;
 mod own;
 mod persistent_workers_off;
 mod pin_memory;
+mod place;
 mod preallocation_fraction;
 mod qlora;
 mod quantised_features;
@@ -425,7 +427,9 @@ impl Fix {
         OF_A_POOL.contains(&self.id) && case.on_device() && case.engine_reads_weights()
             || OF_LAYERS.contains(&self.id) && case.of_gaussians()
             || of_data && case.sets_up_a_group()
-            || self.id == "fix-the-shape" && case.data_goes_first()
+            || self.id == "fix-the-shape" && (case.data_goes_first() || case.moves_a_model())
+            // The model is in the making: no optimizer has been made for it.
+            || self.class == Class::Optimizer && case.builds_before_an_optimizer()
             // No weight is in what goes there.
             || (matches!(self.class, Class::Model | Class::Sharding) || self.id == "weight-offload")
                 && case.data_goes_first()

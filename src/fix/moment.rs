@@ -185,7 +185,7 @@ impl<'a> Case<'a> {
 
     /// Why no activation is left at the failing point; `None` where a pass may be under way.
     pub fn activations_gone(&self) -> Option<Text> {
-        if self.phase() == Some(Phase::Checkpoint) {
+        if self.phase() == Some(Phase::Checkpoint) || self.clue(Clue::GathersState) {
             return Some(text!(
                 en: "it failed while saving, when the activations are gone already",
                 zh: "失败发生在保存检查点时，此时激活早已释放"
@@ -272,14 +272,26 @@ impl<'a> Case<'a> {
 
     /// True where a pass over data may be under way, as far as the failing moment tells.
     pub fn in_a_pass(&self) -> bool {
-        self.activations_gone().is_none()
-            && !self.loading()
+        self.activations_gone().is_none() && !self.before_a_pass()
+    }
+
+    /// True where nothing of a pass can be in memory yet: weights are read, a model is built, a process starts, or
+    /// nothing at all was held.
+    pub(super) fn before_a_pass(&self) -> bool {
+        let begun = !self.loading()
+            && !self.holds_nothing()
             && !self.data_goes_first()
             && !self.constructs()
             && !self.starts()
             && !self.context.exchanges_objects()
             // A handle of cuBLAS or cuDNN is made in the midst of a pass, when it is first needed.
-            && (!self.sign(Sign::ContextCreation) || self.sign(Sign::ForeignLibrary))
+            && (!self.sign(Sign::ContextCreation) || self.sign(Sign::ForeignLibrary));
+        !begun
+    }
+
+    /// True where PyTorch itself held nothing when its first request was refused: not even weights were there.
+    fn holds_nothing(&self) -> bool {
+        self.pytorch() && self.on_gpu() && self.allocated().is_some_and(|allocated| allocated.high == 0)
     }
 
     /// True where an engine compares what is free with what it wants, before anything is loaded: neither weights nor
@@ -299,6 +311,8 @@ impl<'a> Case<'a> {
             FILLS.contains(&frame.function.as_str())
                 || file.ends_with("/torch/nn/init.py")
                 || frame.function.ends_with("__init__") && of_models
+                // Keras makes a layer's weights when it learns of the input's shape.
+                || matches!(frame.function.as_str(), "build" | "add_weight") && file.contains("keras/")
                 || frame.function == "__deepcopy__" && file.contains("/torch/")
         };
         self.innermost().any(layer) && !self.innermost().any(|frame| frame.function == "forward")
@@ -335,6 +349,19 @@ impl<'a> Case<'a> {
     pub fn constructs(&self) -> bool {
         self.context.user_frame().is_some_and(|frame| frame.function.ends_with("__init__"))
             && !self.context.frames.iter().any(|frame| frame.function == "forward")
+    }
+
+    /// True where an object of the user's is made that is no optimizer's and holds none.
+    pub(super) fn builds_before_an_optimizer(&self) -> bool {
+        let of_an_optimizer = |frame: &Frame| {
+            let code = frame.code.as_deref().unwrap_or_default().to_ascii_lowercase();
+            code.contains("optim") || path(frame).contains("optim")
+        };
+        self.on_gpu()
+            && self.constructs()
+            && self.phase() != Some(Phase::OptimizerSetup)
+            && !self.clue(Clue::OptimizerState)
+            && !self.context.frames.iter().any(of_an_optimizer)
     }
 
     /// True where a library, a device or a group of processes is being set up.
@@ -614,6 +641,46 @@ impl<'a> Case<'a> {
         self.model_is_named(&["exl2", "exl3", "gguf", "bpw"])
     }
 
+    /// True for a form of hardly more than two bits for each weight, of which there is none that is narrower: `2.4bpw`.
+    pub(super) fn in_its_narrowest_width(&self) -> bool {
+        const FLOOR: f64 = 2.6;
+        let Some(name) = self.context.model.get().map(|name| name.to_ascii_lowercase()) else { return false };
+        let before = name.split_once("bpw").map_or("", |(before, _)| before).trim_end_matches(['-', '_', ' ']);
+        let start = before.rfind(|c: char| !(c.is_ascii_digit() || c == '.')).map_or(0, |at| at + 1);
+        before.get(start..).and_then(|bits| bits.parse::<f64>().ok()).is_some_and(|bits| bits <= FLOOR)
+    }
+
+    /// True where the model is of a kind that comes in forms of fewer bits and in layers that can be told apart: a
+    /// language model, a diffusion model, one of a hub or of an engine. Networks that somebody trained for a task of
+    /// their own, and those of web UIs and other libraries, are neither.
+    pub(super) fn comes_in_forms(&self) -> bool {
+        self.engine().is_some()
+            || self.large_model()
+            || self.pretrained()
+            || self.of_the_hub()
+            || self.in_several_widths()
+            || self.in_exllamas_form()
+            || self.weights_fill()
+            || self.loading() && self.fills_the_device()
+            || self.of_a_language_model()
+            || self.diffusion() && self.trainer() != Some(Trainer::StableDiffusionWebUi)
+    }
+
+    /// True where what this process allocated is most of the device.
+    fn fills_the_device(&self) -> bool {
+        let (allocated, all) = (self.allocated(), self.capacity());
+        allocated.zip(all).is_some_and(|(allocated, all)| allocated.low * 10 >= all.high * MOSTLY_WEIGHTS)
+    }
+
+    /// True for a language model, also where it answers in a program that is no engine known by name: behind OpenAI's
+    /// interface, or out of candle's collection of models.
+    pub(super) fn of_a_language_model(&self) -> bool {
+        let of_models = |frame: &Frame| {
+            frame.function.contains("candle_transformers") || path(frame).contains("/openai/api_server")
+        };
+        self.language_model() || self.clue(Clue::Serves) && self.apple() || self.context.frames.iter().any(of_models)
+    }
+
     /// True where the model's name holds one of these words.
     fn model_is_named(&self, words: &[&str]) -> bool {
         let name = self.context.model.get().map(|name| name.to_ascii_lowercase());
@@ -634,6 +701,7 @@ impl<'a> Case<'a> {
     pub fn quantised(&self) -> bool {
         self.context.quantized.value() == Some(true)
             || self.context.quantised_width().is_some()
+            || self.clue(Clue::FourBits)
             || self.context.frames.iter().any(|frame| path(frame).contains("/bitsandbytes/"))
     }
 

@@ -35,7 +35,8 @@ pub const FIX: Fix = Fix {
         line(Target::LlamaCpp, "-sm layer -ts 1,1").unless("only"),
         line(Target::Jax, "state = jax.device_put(state, NamedSharding(mesh, PartitionSpec(\"devices\")))")
             .note("a part on each device of the mesh", "mesh 中每个设备放一部分")
-            .unless("only"),
+            .unless("only")
+            .when("large-state"),
         line(Target::Diffusers, "Pipeline.from_pretrained(..., device_map=\"balanced\")")
             .note("without .to(\"cuda\")", "不再调用 .to(\"cuda\")")
             .unless("only"),
@@ -47,6 +48,7 @@ pub const FIX: Fix = Fix {
         )
         .when("larger"),
         said(Target::Program, "a GPU with more memory", "显存更大的 GPU").when("only"),
+        said(Target::Pytorch, "a GPU with more memory", "换显存更大的 GPU").when("larger-alone"),
     ],
     fixtures: &["llama.cpp/pool", "vllm/no-blocks"],
     advise,
@@ -67,8 +69,10 @@ fn advise(case: &Case) -> Advice {
         return Advice::Silent;
     }
     let given = |command: &String| command.contains(" -ts ") || command.contains("tensor-split");
-    let split_already = case.devices_in_use() > 1 || case.context.command.get().is_some_and(given);
-    if case.engine() == Some(Program::LlamaCpp) && split_already {
+    let told = case.context.command.get().is_some_and(given);
+    // Over all devices that it sees, it splits by layers unless it is told not to.
+    let by_default = case.devices_in_use() > 1 || case.spreads_already() || case.clue(Clue::SeveralDevices);
+    if case.engine() == Some(Program::LlamaCpp) && (told || by_default) {
         return Advice::Withheld(text!(en: "the layers are split over devices already", zh: "各层已分到多个设备"));
     }
     let facts = &case.incident.event.facts;
@@ -77,10 +81,17 @@ fn advise(case: &Case) -> Advice {
     let (ranks, only) = (case.devices_in_use(), case.only_device());
     let computed = budget.devices().filter(|devices| case.engine().is_some() && *devices > ranks && !only);
     let tried = computed.unwrap_or(ranks.saturating_mul(2));
+    // Several are in force whose number is not told.
+    let tried_text = match case.spreads_already() && ranks == 1 && computed.is_none() {
+        true => text!(en: "<more>", zh: "<更多>"),
+        false => Text::same(tried.to_string()),
+    };
     Draft::new(case, &FIX)
         .when("only", only)
         .when("pretrained", spreads && !only)
-        .when("larger", !spreads && !only)
+        .when("large-state", case.comes_in_forms() || case.never_fits().is_some())
+        .when("larger", !spreads && !only && case.comes_in_forms())
+        .when("larger-alone", !spreads && !only && !case.comes_in_forms())
         .weight(if case.engine().is_some() { 1.0 } else { 0.6 })
         .frees_if(
             split(&budget, tried).or_else(|| {
@@ -92,7 +103,7 @@ fn advise(case: &Case) -> Advice {
             ),
         )
         .own(case.own_option_with(Quantity::Parallel, ranks, tried).filter(|_| case.engine().is_some()))
-        .fill("tried", tried)
+        .fill_text("tried", tried_text)
         .certainty(if computed.is_some() { Certainty::Likely } else { Certainty::RuleOfThumb })
         .because(match (computed, budget.weights) {
             (Some(devices), Some(weights)) => {

@@ -23,7 +23,41 @@ pub const FIX: Fix = Fix {
     knobs: &[
         line(Target::Shell, "free -h")
             .note("then a machine or an allocation with more RAM", "然后换内存更大的机器或配额")
-            .when("no-limit"),
+            .when("free"),
+        said(
+            Target::Shell,
+            "a runtime with more RAM (in Colab: Runtime → Change runtime type → High-RAM)",
+            "换内存更大的运行时（Colab：Runtime → Change runtime type → High-RAM）",
+        )
+        .when("notebook"),
+        said(
+            Target::Shell,
+            "more memory for what builds the image (Docker Desktop: Settings → Resources → Memory)",
+            "给构建镜像的环境更多内存（Docker Desktop：Settings → Resources → Memory）",
+        )
+        .when("image"),
+        said(
+            Target::Shell,
+            "more memory for the board or virtual machine, or a smaller initramfs and less reserved memory (cma=)",
+            "给开发板或虚拟机更多内存，或缩小 initramfs、减少保留内存（cma=）",
+        )
+        .when("boot"),
+        said(
+            Target::Shell,
+            "ask the batch system for more memory than the peak: a job has what it asked for, not the node's",
+            "向批处理系统申请超过峰值的内存：任务只有所申请的部分，而不是整个节点",
+        )
+        .when("cluster"),
+        line(Target::Shell, "#PBS -l mem={tried}{lower}b")
+            .note("PBS Pro: in the statement of the chunk, select=1:mem=…", "PBS Pro：写在 select=1:mem=… 中")
+            .when("pbs"),
+        line(Target::Shell, "#$ -l h_vmem={tried}{unit}").note("for each slot", "每个 slot 的量").when("sge"),
+        line(Target::Shell, "#BSUB -M {tried}{unit}B -R \"rusage[mem={tried}{unit}B]\"")
+            .note("before LSF 10 a bare number in the site's unit", "LSF 10 之前只写数字，单位由站点规定")
+            .when("lsf"),
+        line(Target::Shell, "request_memory = {tried}{unit}B")
+            .note("in the submit file", "写入提交文件")
+            .when("htcondor"),
         line(Target::Windows, "Get-CimInstance Win32_OperatingSystem | Select FreePhysicalMemory, FreeVirtualMemory")
             .note("then more RAM, or a larger page file", "然后增加内存，或增大页面文件")
             .when("no-limit"),
@@ -41,8 +75,8 @@ pub const FIX: Fix = Fix {
         .when("whose-and-how-much"),
         line(Target::Linux, "systemctl set-property <unit> MemoryMax={tried}{unit}").when("unit"),
         line(Target::Linux, "systemctl set-property <unit> MemoryMax=<peak + 20 %>").when("unit-unread"),
-        said(Target::Program, "ask the scheduler for the peak + 20 % of memory", "向调度器申请峰值 + 20 % 的内存")
-            .unless("no-limit"),
+        said(Target::Shell, "ask the scheduler for the peak + 20 % of memory", "向调度器申请峰值 + 20 % 的内存")
+            .when("scheduler"),
         line(Target::Slurm, "#SBATCH --mem={tried}{unit}")
             .note("instead of --mem-per-cpu, where that is set", "若原来设的是 --mem-per-cpu，则用它代替"),
         line(Target::Slurm, "#SBATCH --mem=<peak + 20 %>")
@@ -59,7 +93,7 @@ pub const FIX: Fix = Fix {
         line(Target::Docker, "docker run --memory={tried}{unit} ..."),
         line(Target::Docker, "docker run --memory=<peak + 20 %> ...")
             .note("or without --memory", "或去掉 --memory")
-            .unless("computed"),
+            .when("docker-unread"),
         said(
             Target::Ray,
             "nodes with more RAM; @ray.remote(memory=<bytes>) keeps tasks that do not fit from starting",
@@ -103,8 +137,27 @@ fn advise(case: &Case) -> Advice {
     let warden = case.warden();
     let service = warden == Some(Program::Systemd);
     let anybody = warden.is_none() && case.resource() == Resource::Cgroup;
+    let whole = limit.is_none() && case.resource() == Resource::Host;
+    let boot = whole && case.incident.event.no_process_to_kill();
+    let (notebook, image) = (case.clue(Clue::HostedNotebook), case.clue(Clue::ImageBuild));
+    let cluster = whole && warden.is_none() && case.clue(Clue::Cluster) && !notebook && !image;
+    // Their own words, where there is a figure to write; Slurm's lines stand by themselves.
+    let words = warden.and_then(|warden| match warden {
+        Program::Pbs => Some("pbs"),
+        Program::Sge => Some("sge"),
+        Program::Lsf => Some("lsf"),
+        Program::HtCondor => Some("htcondor"),
+        _ => None,
+    });
     let draft = Draft::new(case, &FIX)
-        .when("no-limit", limit.is_none() && case.resource() == Resource::Host)
+        .when("no-limit", whole)
+        .when("free", case.resource() == Resource::Host && !(boot || notebook || image || cluster || words.is_some()))
+        .when("boot", boot)
+        .when("notebook", notebook)
+        .when("image", image && whole && !notebook)
+        .when("cluster", cluster)
+        .when("scheduler", words.is_some() && more.is_none())
+        .when("docker-unread", more.is_none() && !case.started_without_a_limit())
         .when("evicted", evicted)
         .when("told", evicted || more.is_some())
         .when("whose", anybody && more.is_some())
@@ -112,7 +165,10 @@ fn advise(case: &Case) -> Advice {
         .when("unit", service && more.is_some())
         .when("unit-unread", service && more.is_none());
     let draft = match more {
-        Some(_) => draft.when("computed", true).fill("tried", tried).fill("unit", unit),
+        Some(_) => {
+            let draft = words.into_iter().fold(draft, |draft, words| draft.when(words, true));
+            draft.when("computed", true).fill("tried", tried).fill("unit", unit).fill("lower", unit.to_lowercase())
+        }
         None => draft,
     };
     // What took hours to fill the limit fills a larger one a few hours later.

@@ -20,6 +20,8 @@ pub const FIX: Fix = Fix {
     applies: |case| {
         (case.works() != [Work::Host] || case.requested().is_some())
             && (runs_python(case) || !case.alone_in_its_container())
+            && (case.holds_data() || case.refuses_an_input())
+            && !case.installs()
             && !case.context.imports()
             && !matches!(case.phase(), Some(Phase::Checkpoint | Phase::Resume | Phase::OptimizerSetup))
             && !case.builds_a_model()
@@ -49,7 +51,13 @@ pub const FIX: Fix = Fix {
             "若整体持有数据：每次只处理一部分，或使用内存映射",
         )
         .unless("array"),
-        said(Target::Program, "work on a part of the array at a time", "每次只处理数组的一部分").when("array"),
+        said(Target::Program, "work on a part of the array at a time", "每次只处理数组的一部分").when("of-data"),
+        said(
+            Target::Program,
+            "a smaller input at once: fewer samples, or a smaller or divided picture",
+            "一次处理更小的输入：更少的样本，或缩小、切分图片",
+        )
+        .when("of-a-pass"),
         line(Target::Numpy, "np.load(path, mmap_mode=\"r\")")
             .note("or blocks of rows", "或按行分块")
             .when("array-file"),
@@ -136,7 +144,7 @@ fn advise(case: &Case) -> Advice {
             || frame.function.starts_with("pandas.")
             || frame.function.contains("join") && file.contains("pandas")
     });
-    let reads = case.reads_a_file();
+    let (reads, data) = (case.reads_a_file(), case.holds_data());
     let (narrow, array) = (narrower(case), case.requested().is_some());
     let draft = Draft::new(case, &FIX);
     let draft = match narrow.filter(|_| !array_file && !table) {
@@ -145,6 +153,8 @@ fn advise(case: &Case) -> Advice {
     };
     draft
         .when("array", array && !reads)
+        .when("of-data", array && !reads && data && Need::OwnCode.met(case))
+        .when("of-a-pass", array && !reads && !data)
         .when("array-file", array_file)
         .when("table", table && !array_file)
         .when("block", !array_file && !table && narrow.is_none())

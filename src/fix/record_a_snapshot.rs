@@ -41,6 +41,18 @@ pub const FIX: Fix = Fix {
                  --sort=-rss | head",
         )
         .when("group-v1"),
+        line(Target::Shell, "sstat -j JOB --format=JobID,MaxRSS,AveRSS")
+            .note("again and again while it runs", "运行期间反复执行")
+            .when("slurm"),
+        line(Target::Shell, "qstat -f JOB | grep resources_used")
+            .note("again and again while it runs", "运行期间反复执行")
+            .when("pbs"),
+        line(Target::Shell, "qstat -j JOB | grep usage")
+            .note("again and again while it runs", "运行期间反复执行")
+            .when("sge"),
+        line(Target::Shell, "bjobs -l JOB | grep MEM")
+            .note("again and again while it runs", "运行期间反复执行")
+            .when("lsf"),
         line(Target::Kubernetes, "kubectl top pod --containers")
             .note("again and again until it is killed", "反复执行，直到被终止")
             .when("contained"),
@@ -75,15 +87,31 @@ fn advise(case: &Case) -> Advice {
         ));
     }
     if case.on_host() {
+        // Nothing can be typed in a build's step, or before the first process runs.
+        let event = &case.incident.event;
+        let began = !event.no_process_to_kill() && !event.never_began();
+        if case.clue(Clue::ImageBuild) || !began {
+            return Advice::Silent;
+        }
+        // A job's node is not where its user types.
+        let batch = match case.warden() {
+            Some(Program::Slurm) => Some("slurm"),
+            Some(Program::Pbs) => Some("pbs"),
+            Some(Program::Sge) => Some("sge"),
+            Some(Program::Lsf) => Some("lsf"),
+            _ => None,
+        };
         // Where the machine itself ran short, no group's account tells of it.
         let whole = matches!(case.program(), Program::LinuxKernel | Program::EarlyOom);
-        let group = !whole || case.resource() == Resource::Cgroup;
+        let group = case.resource() == Resource::Cgroup || !whole && case.in_a_container();
         let v1 = of_cgroup_v1(case);
+        let draft = batch.into_iter().fold(draft, |draft, batch| draft.when(batch, true));
+        let typed = batch.is_none();
         let draft = draft
-            .when("group", group && !v1)
-            .when("group-v1", group && v1)
-            .when("contained", group)
-            .when("machine", !group);
+            .when("group", typed && group && !v1)
+            .when("group-v1", typed && group && v1)
+            .when("contained", typed && group)
+            .when("machine", typed && !group);
         return draft.because(text!(
             en: "anonymous, shared and file memory at the peak tell a leak from a load",
             zh: "峰值时的匿名、共享与文件内存能区分泄漏和正常负载"

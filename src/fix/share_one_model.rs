@@ -16,7 +16,8 @@ pub const FIX: Fix = Fix {
     helps: &[Work::Training, Work::Inference, Work::Serving],
     needs: &[Need::Device],
     // Another process that is proved to hold the memory leaves no copy to look for.
-    applies: |case| case.confidence(CauseId::DuplicateModel) >= 0.1,
+    // What is put back into an optimizer are its states.
+    applies: |case| case.confidence(CauseId::DuplicateModel) >= 0.1 && !case.restores_an_optimizer(),
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
     knobs: &[
         line(Target::Ollama, "OLLAMA_MAX_LOADED_MODELS=1 ollama serve"),

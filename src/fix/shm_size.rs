@@ -21,13 +21,25 @@ pub const FIX: Fix = Fix {
     applies: |_| true,
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
     knobs: &[
-        line(Target::Shell, "sudo mount -o remount,size={size}G /dev/shm").when("outside"),
-        line(Target::Docker, "docker run --shm-size={size}g ...")
+        line(Target::Shell, "volumes: [{name: shm, emptyDir: {medium: Memory, sizeLimit: {size}Gi}}]")
+            .note("in the pod's template, mounted at /dev/shm", "写入 pod 模板，挂载到 /dev/shm")
+            .when("pod"),
+        line(Target::Shell, "docker run --shm-size={size}g ...")
             .note("or --ipc=host", "或 --ipc=host")
-            .unless("of-the-host"),
-        line(Target::Kubernetes, "volumes: [{name: shm, emptyDir: {medium: Memory, sizeLimit: {size}Gi}}]")
-            .note("mounted at /dev/shm", "挂载到 /dev/shm"),
-        line(Target::Linux, "mount -o remount,size={size}G /dev/shm").unless("outside"),
+            .when("container"),
+        line(Target::Shell, "sudo mount -o remount,size={size}G /dev/shm").when("outside"),
+        line(Target::Shell, "sudo mount -o remount,size={size}G /dev/shm")
+            .note(
+                "in a container: docker run --shm-size={size}g; in a pod: an emptyDir of medium Memory there",
+                "在容器中：docker run --shm-size={size}g；在 pod 中：该处挂载 medium 为 Memory 的 emptyDir",
+            )
+            .when("untold"),
+        said(
+            Target::Shell,
+            "ask those who run the cluster for a larger /dev/shm on the node, or clear what old jobs left in it",
+            "请集群管理员增大节点的 /dev/shm，或清理旧任务留在其中的文件",
+        )
+        .when("cluster"),
         line(Target::Python, "torch.multiprocessing.set_sharing_strategy(\"file_system\")")
             .note("if the mount cannot be changed", "无法修改挂载时使用"),
     ],
@@ -91,11 +103,18 @@ fn advise(case: &Case) -> Advice {
             )
         }
     };
+    let (pod, container) = (case.in_a_pod(), case.in_a_container() && !case.in_a_pod());
+    let cluster = case.on_a_cluster() && !case.in_a_container();
+    // It is the machine's own then.
+    let of_the_host = container && case.context.command.get().is_some_and(|command| command.contains("ipc=host"));
     Draft::new(case, &FIX)
         .frees_unknown(text!(en: "frees nothing: it raises the limit", zh: "不释放内存：它提高上限"))
         .certainty(if computed.is_some() { Certainty::Likely } else { Certainty::RuleOfThumb })
-        .when("outside", case.on_wsl_itself())
-        .when("of-the-host", case.context.command.get().is_some_and(|command| command.contains("ipc=host")))
+        .when("pod", pod)
+        .when("container", container && !of_the_host)
+        .when("outside", case.on_wsl_itself() || of_the_host)
+        .when("cluster", cluster)
+        .when("untold", !pod && !container && !cluster && !case.on_wsl_itself())
         .fill("size", size)
         .because(basis)
 }

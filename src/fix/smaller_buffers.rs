@@ -16,11 +16,14 @@ pub const FIX: Fix = Fix {
                  × 每个连接的内存，以及计入上限的页缓存必须合在一起放得下。"
         )
     },
-    helps: &[Work::Host],
+    helps: &[Work::Host, Work::Training, Work::Inference, Work::Data],
     needs: &[Need::Ram, Need::Process],
-    applies: |_| true,
+    applies: |case| (case.works().contains(&Work::Host) || installs(case)) && !case.incident.event.never_began(),
     costs: Costs { slows: (0.0, 0.3), numerics: Numerics::Same },
     knobs: &[
+        line(Target::Shell, "pip install --no-cache-dir ...")
+            .note("pip reads a whole package into memory to put it into its cache", "pip 会把整个包读入内存以写入缓存")
+            .when("pip"),
         line(Target::Shell, "innodb_buffer_pool_size = <half of the limit>")
             .note("in my.cnf", "写入 my.cnf")
             .when("mysql"),
@@ -70,7 +73,21 @@ const SERVICES: [(&str, &str); 6] = [
     ("mongo", "mongo"),
 ];
 
+/// True where pip was installing packages when the kill came.
+fn installs(case: &Case) -> bool {
+    case.installs() && !case.clue(Clue::LoadsLibrary)
+}
+
 fn advise(case: &Case) -> Advice {
+    if installs(case) {
+        return Draft::new(case, &FIX)
+            .when("pip", true)
+            .frees_unknown(text!(en: "as much as the largest package", zh: "等于最大的安装包"))
+            .because(text!(
+                en: "what is killed is pip itself, which holds the package that it has downloaded",
+                zh: "被杀死的是 pip 自身，它在内存中持有下载的包"
+            ));
+    }
     if case.sign(Sign::RefusedByLimit) {
         return Advice::Withheld(text!(
             en: "the program's own limit refused it: a lower one would refuse it sooner",

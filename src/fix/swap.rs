@@ -54,6 +54,11 @@ fn advise(case: &Case) -> Advice {
     if case.refused_far_below_all().is_some() {
         return Advice::Silent;
     }
+    // A kubelet refuses to start beside swap by default, and in a container, a cloud's notebook or a cluster's node
+    // nobody may switch it on.
+    if !case.windows() && !case.on_a_machine_of_ones_own() {
+        return Advice::Silent;
+    }
     let commit = if case.windows() || case.sign(Sign::AddressSpaceLimit) { 1.3 } else { 1.0 };
     Draft::new(case, &FIX)
         .weight(commit)

@@ -82,7 +82,7 @@ fn advise(case: &Case) -> Advice {
         .when("fixed-buffers", fixed || case.diffusion())
         .when("fitting", fitting.is_some())
         .when("pretrained", case.pretrained() && !case.builds_a_model() && !case.pipeline())
-        .when("own-model", !case.pretrained() || case.builds_a_model())
+        .when("own-model", (!case.pretrained() || case.builds_a_model()) && case.comes_in_forms())
         .when("ollama-layers", ollama.is_some())
         .when("overfull", fewer_on_gpu(case).is_some())
         .when("initializer", case.sign(Sign::Initializer))

@@ -31,6 +31,9 @@ pub const FIX: Fix = Fix {
             && !case.placed().is_some_and(|made| made != "from_pretrained" && !case.pretrained())
             // Nor has one that is made anew, to be trained.
             && !(case.builds_a_model() && case.training())
+            && case.comes_in_forms()
+            // Weights whose optimizer is put back are trained on.
+            && !case.restores_an_optimizer()
     },
     costs: Costs { slows: (-0.3, 0.3), numerics: Numerics::Model },
     knobs: &[
@@ -58,7 +61,7 @@ pub const FIX: Fix = Fix {
             .note("names the file; then run a tag with fewer bits", "显示所用文件；再换位数更少的标签")
             .unless("width")
             .older(),
-        said(Target::Program, "a narrower quantisation of the same model", "同一模型的更小量化版本"),
+        said(Target::Program, "a narrower quantisation of the same model", "同一模型的更小量化版本").when("forms"),
         line(
             Target::Diffusers,
             "PipelineQuantizationConfig(quant_backend=\"bitsandbytes_4bit\", quant_kwargs={\"load_in_4bit\": True})",
@@ -113,7 +116,10 @@ fn advise(case: &Case) -> Advice {
         return Advice::Silent;
     }
     let narrower = case.in_several_widths();
-    if case.quantised() && !narrower || matches!(case.precision(), Some(Precision::Int4)) {
+    if case.quantised() && !narrower
+        || case.in_its_narrowest_width()
+        || matches!(case.precision(), Some(Precision::Int4))
+    {
         return Advice::Withheld(text!(en: "the weights are quantised already", zh: "权重已经量化"));
     }
     let width = case.context.gguf_bits();
@@ -132,6 +138,7 @@ fn advise(case: &Case) -> Advice {
     draft
         .when("pretrained", pretrained)
         .when("narrower", narrower)
+        .when("forms", case.engine().is_some() || case.quantised() || narrower || case.of_a_language_model())
         .when("own-model", !pretrained && !narrower && !in_16)
         .when("own-model-in-16", !pretrained && !narrower && in_16)
         .when("fills", fills)

@@ -570,6 +570,7 @@ fn no_fix_is_advised_where_it_cannot_work() {
                     let mut wrong = Vec::new();
                     for path in part {
                         let document = oomdoc::dialect::reader().read(&Source::File(path.clone())).unwrap();
+                        let text = String::from_utf8_lossy(&std::fs::read(path).unwrap()).to_ascii_lowercase();
                         let explanation = diagnose(vec![FileEvents::of(&document, &given)], &given);
                         for diagnosis in &explanation.diagnoses {
                             let mut found = foreign_words(diagnosis);
@@ -581,6 +582,7 @@ fn no_fix_is_advised_where_it_cannot_work() {
                                 found.extend(out_of_place(diagnosis, ranked));
                                 found.extend(of_another_kind(&diagnosis.incident, ranked));
                                 found.extend(against_what_runs(&diagnosis.incident, ranked));
+                                found.extend(crate::places::out_of_words(&diagnosis.incident, ranked, &text));
                                 wrong.extend(found.into_iter().map(|what| format!("{}: {what}", path.display())));
                             }
                         }
@@ -1013,8 +1015,8 @@ fn shared_memory_of_wsl_is_mounted_anew_before_any_container() {
         dataloader's workers are out of shared memory. Please try to raise your shared memory limit.\n";
     let wsl = lines_of(&format!("dora@WSL:~/code$ python train.py\n{failed}"), "shm-size");
     assert!(wsl.first().is_some_and(|line| line.contains("remount")), "{wsl:?}");
-    let unknown = lines_of(failed, "shm-size");
-    assert!(unknown.first().is_some_and(|line| line.starts_with("docker run")), "{unknown:?}");
+    let docker = lines_of(&format!("$ docker run --gpus all trainer python train.py\n{failed}"), "shm-size");
+    assert!(docker.first().is_some_and(|line| line.starts_with("docker run")), "{docker:?}");
 }
 
 #[test]
@@ -1078,7 +1080,7 @@ fn one_process_that_held_nearly_all_has_no_other_to_stop_and_no_data_in_pieces()
     );
     let offers = offers_for(&text);
     assert!(!offers.contains(&"fewer-at-once") && !offers.contains(&"read-less-at-once"), "{offers:?}");
-    let small = offers_for(&killed("~$ python3 sort.py\n", 3_598_039));
+    let small = offers_for(&killed("~$ python3 sort.py\nLoading data: names.csv\n", 3_598_039));
     assert!(small.contains(&"fewer-at-once") && small.contains(&"read-less-at-once"), "{small:?}");
 }
 

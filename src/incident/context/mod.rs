@@ -8,6 +8,7 @@ mod option;
 pub mod origin;
 mod pairs;
 mod phrases;
+mod place;
 mod progress;
 mod reader;
 mod readings;
@@ -228,6 +229,36 @@ closed_set! {
         FirstEpochSinceResume = "first-epoch-since-resume",
         /// JIT-Unspill of dask-cuda is at work, which must not be had together with cuDF's own spilling.
         JitUnspill = "jit-unspill",
+        /// Kubernetes runs it: its tools, its agent, or the name of a pod stand in the log.
+        Pod = "pod",
+        /// A batch system or a cluster's own file systems show: nobody is root there.
+        Cluster = "cluster",
+        /// A notebook in somebody else's cloud: Colab, Kaggle.
+        HostedNotebook = "hosted-notebook",
+        /// A step of an image's build: what the machine has is set outside of it.
+        ImageBuild = "image-build",
+        /// A line says that data are read: a data set, its parts, its samples.
+        ReadsData = "reads-data",
+        /// pip or conda installs packages.
+        Installs = "installs",
+        /// A library of the system could not be loaded into the process: a module is being imported.
+        LoadsLibrary = "loads-library",
+        /// Cargo builds.
+        Cargo = "cargo",
+        /// make builds.
+        Make = "make",
+        /// Ninja builds.
+        Ninja = "ninja",
+        /// Bazel builds.
+        Bazel = "bazel",
+        /// An engine has several devices: a second worker of a tensor-parallel group, or a second device's buffers.
+        SeveralWorkers = "several-workers",
+        /// FSDP copies its parameters into a state dict.
+        GathersState = "gathers-state",
+        /// A model is named in a form of 4 bits: AWQ, GPTQ, MXFP4.
+        FourBits = "four-bits",
+        /// Activations are computed anew in the backward pass: a traceback goes through the library that does it.
+        Recomputes = "recomputes",
     }
 }
 

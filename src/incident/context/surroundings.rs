@@ -2,7 +2,7 @@
 
 use super::origin;
 use super::settings::Setting;
-use super::{Clue, Frame, Platform, Trainer};
+use super::{Clue, Frame, Platform, Trainer, place};
 
 /// The trainers that a line shows, told by paths, banners and command names rather than by mentions in prose.
 pub(super) fn trainers(text: &str, found: &mut Vec<Trainer>) {
@@ -21,11 +21,19 @@ pub(super) fn trainers(text: &str, found: &mut Vec<Trainer>) {
     add(Trainer::Trl, says(&["/trl/", "trl/", "sfttrainer", "grpotrainer", "dpotrainer", "ppotrainer"]));
     add(
         Trainer::ComfyUi,
-        says(&["comfyui", "comfy/", "set vram state to:", "error occurred when executing", "got prompt"]),
+        says(&[
+            "comfyui",
+            "comfy/",
+            "set vram state to:",
+            "error occurred when executing",
+            "exception during processing !!!",
+            "got prompt",
+        ]),
     );
     add(
         Trainer::StableDiffusionWebUi,
-        says(&["stable-diffusion-webui", "sd.webui", "launching web ui with arguments"]),
+        says(&["stable-diffusion-webui", "sd.webui", "launching web ui with arguments"])
+            || lower.starts_with("loading weights ["),
     );
     add(
         Trainer::Ultralytics,
@@ -201,13 +209,19 @@ fn starts_in_a_command(text: &str) -> bool {
 /// Clues that a line holds, wherever it stands in the log.
 pub(super) fn clues(text: &str, found: &mut Vec<Clue>) {
     let lower = text.to_ascii_lowercase();
+    place::clues(&lower, found);
     let says = |words: &[&str]| words.iter().any(|word| lower.contains(word));
     let mut add = |clue, shown: bool| {
         if shown {
             found.push(clue);
         }
     };
-    add(Clue::NoGradVisible, says(&["torch.no_grad()", "inference_mode()"]));
+    add(
+        Clue::NoGradVisible,
+        says(&["torch.no_grad()", "inference_mode()"])
+            // The decorator, in a traceback of several as well; the optimizers' own is none of a forward pass.
+            || says(&["decorate_context"]) && says(&["torch/autograd/grad_mode.py", "torch/utils/_contextlib.py"]),
+    );
     add(Clue::EmptyCacheTried, says(&["empty_cache()"]));
     add(
         Clue::DataParallel,
@@ -314,7 +328,7 @@ pub(super) fn clues(text: &str, found: &mut Vec<Clue>) {
         Clue::TilesDecoding,
         says(&["use_tiling = true", "use_tiling=true", "use_tiling: true", "enable_tiling()", "enable_vae_tiling()"])
             || lower.split_whitespace().any(|word| matches!(word, "--tiling" | "--vae-tiling" | "--enable-vae-tiling"))
-            || says(&["using tiled vae", "tiled vae decode", "tiled decoding"]),
+            || says(&["using tiled vae", "tiled vae decode", "tiled decoding", "retrying with tiled"]),
     );
     add(Clue::SixteenBitStates, says(&["mem_efficient"]) && says(&["fp16_impl", "fp16-impl", "memory-efficient-fp16"]));
     add(Clue::WholeFraction, whole_fraction(&lower));

@@ -323,7 +323,9 @@ fn phase_of(frame: &Frame) -> Option<Phase> {
     {
         return Some(Phase::OptimizerStep);
     }
-    if (code.contains("optimizer.step(") || code.contains("scaler.step(")) && !code.contains("closure") {
+    // Wrappers, ColossalAI's and Apex's among them, keep the optimizer as `self.optim`.
+    let steps = ["optimizer.step(", ".optim.step(", "scaler.step("];
+    if steps.iter().any(|call| code.contains(call)) && !code.contains("closure") {
         return Some(Phase::OptimizerStep);
     }
     if function == "backward" || goes_backward(code) || file.contains("/autograd/") && function == "run_backward" {

@@ -1,0 +1,170 @@
+//! Where a job runs and what it is busy with, as single lines tell: a pod, a cluster, a notebook in a cloud, the build
+//! of an image; data that are read, packages that are installed, activations that are computed anew.
+
+use super::Clue;
+
+/// Letters and digits of the ends that Kubernetes gives the names of pods: no vowels, so that no words come about.
+const OF_A_POD: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
+
+/// Clues that a line holds, given in lower case.
+pub(super) fn clues(lower: &str, found: &mut Vec<Clue>) {
+    let says = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+    let starts = |words: &[&str]| words.iter().any(|word| lower.trim_start().starts_with(word));
+    let mut add = |clue, shown: bool| {
+        if shown {
+            found.push(clue);
+        }
+    };
+    add(
+        Clue::Pod,
+        says(&["kubectl ", "kubelet", "kubepods", "kubernetes.io", "kubeflow", "emptydir", "pod/"])
+            || names_a_pod(lower),
+    );
+    add(
+        Clue::Cluster,
+        starts(&["#sbatch", "#pbs ", "#bsub", "#$ -"])
+            || says(&[
+                "slurmd/",
+                "slurmstepd",
+                "slurm_job",
+                "slurm/",
+                "sbatch ",
+                "srun:",
+                "srun ",
+                "qsub ",
+                "pbs_job",
+                "pbs_array",
+                "pbs job",
+                "pbs:",
+                "lsbatch",
+                "sge_task",
+                "/var/spool/pbs",
+                "condor_",
+                "/scratch/",
+                "/gpfs/",
+                "/lustre/",
+                "/exports/",
+                "login node",
+            ]),
+    );
+    add(Clue::HostedNotebook, says(&["colab", "/kaggle/", "\"/content/"]));
+    add(Clue::ImageBuild, says(&["[/bin/sh -c ", "'/bin/sh -c ", "\"/bin/sh -c "]));
+    add(
+        Clue::ReadsData,
+        READS.iter().any(|verb| {
+            lower.match_indices(verb).any(|(at, _)| {
+                let rest = lower.get(at + verb.len()..).unwrap_or_default();
+                let rest: String = rest.chars().take(48).collect();
+                DATA.iter().any(|word| rest.contains(word))
+                    && !["checkpoint", "weights", "model "].iter().any(|word| rest.contains(word))
+            })
+        }) || says(&["generating train split", "正在加载数据", "读取数据", "加载数据集"]),
+    );
+    add(
+        Clue::Installs,
+        says(&[
+            "pip install ",
+            "pip3 install ",
+            "conda install ",
+            "conda env create",
+            "building wheel",
+            "building wheels",
+        ]) || starts(&["collecting "])
+            || starts(&["downloading "]) && says(&[".whl", ".tar.gz"]),
+    );
+    add(Clue::LoadsLibrary, says(&["error loading \"", "dll load failed"]));
+    add(Clue::Cargo, says(&["cargo ", "rustc", "error: could not compile `"]));
+    add(Clue::Make, starts(&["make: ", "make["]) || says(&[" make[", "\tmake[", "make: ***"]));
+    add(Clue::Ninja, starts(&["ninja: "]) || says(&["ninja -", "'ninja'", "\"ninja\""]));
+    add(Clue::Bazel, says(&["bazel ", "bazel-out/"]));
+    // As names of models and options spell it; an engine's list of what it can read has no hyphen before it.
+    add(Clue::FourBits, says(&["-awq", "-gptq", "-mxfp4", " mxfp4", "-nvfp4", "-4bit", "quantization/mxfp4.py"]));
+    add(Clue::GathersState, says(&["failed to clone() tensor with name"]));
+    let above_one = |name: &str| {
+        let value = lower.split_once(name).map_or("", |(_, rest)| rest).trim_start_matches([' ', ':', '=', '\'', '"']);
+        let digits: String = value.chars().take_while(char::is_ascii_digit).collect();
+        digits.parse::<u32>().is_ok_and(|number| number > 1)
+    };
+    add(
+        Clue::SeveralWorkers,
+        // vLLM names its driver apart from the other ranks' processes; llama.cpp lists each device's buffers.
+        says(&["vllmworkerprocess", "vllmworker rank=1", "vllmworker tp1", "worker_tp1", " cuda1 ", "cuda1 kv buffer"])
+            || says(&["pipeline parallelism enabled"])
+            || above_one("tensor_para_size"),
+    );
+    add(
+        Clue::Recomputes,
+        says(&[
+            "torch/utils/checkpoint.py",
+            "torch\\utils\\checkpoint.py",
+            "deepspeed/runtime/activation_checkpointing/",
+            "fairscale/nn/checkpoint/",
+        ]),
+    );
+}
+
+/// What a program says that it does with data.
+const READS: &[&str] = &["loading ", "reading ", "load ", "read ", "caching ", "tokenizing ", "parsing "];
+
+/// Words for what it does so with.
+const DATA: &[&str] =
+    &["dataset", "data set", "data ", "data.", "data:", "samples", "images", "examples", "records", ".csv", ".parquet"];
+
+/// True where the host's name at the start of a line of NCCL's, or behind `host :`, is a pod's: `trainer-7x9kd-worker`,
+/// `train-pod-0`. NCCL starts its lines with `host:pid:tid`, behind a date where one is asked for.
+fn names_a_pod(lower: &str) -> bool {
+    let of_nccl = || {
+        let before = lower.split_once(" nccl ")?.0;
+        let word = before.split_whitespace().find(|word| word.split(':').count() == 3)?;
+        word.split(':').next()
+    };
+    let of_a_launcher = || {
+        let (name, value) = lower.split_once(':')?;
+        (name.trim() == "host").then(|| value.trim())
+    };
+    let Some(host) = of_nccl().or_else(of_a_launcher) else { return false };
+    let part = |part: &str| {
+        let drawn = part.len() == 5 && part.bytes().all(|b| OF_A_POD.contains(&b));
+        part == "pod" || drawn && part.bytes().any(|b| b.is_ascii_digit())
+    };
+    host.contains('-') && host.split('-').any(part)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(text: &str) -> Vec<Clue> {
+        let mut found = Vec::new();
+        clues(&text.to_ascii_lowercase(), &mut found);
+        found
+    }
+
+    #[test]
+    fn a_pod_is_told_by_its_name() {
+        for line in ["trainer-7x9kd-worker:41:97 [0] NCCL WARN x", "  host      : train-pod-0"] {
+            assert_eq!(told(line), [Clue::Pod], "{line}");
+        }
+        for line in ["node-train-01:41:97 [0] NCCL WARN x", "  host      : gpu-server", "host: 10.0.0.1"] {
+            assert!(told(line).is_empty(), "{line}");
+        }
+    }
+
+    #[test]
+    fn data_are_read_where_a_line_says_so() {
+        for line in ["Loading Birds dataset...", "reading data from disk", "Loading images: 40%", "read table.csv"] {
+            assert_eq!(told(line), [Clue::ReadsData], "{line}");
+        }
+        for line in ["Loading Whisper model: base", "Loading checkpoint shards: 20%", ">>> Load weights from disk"] {
+            assert!(told(line).is_empty(), "{line}");
+        }
+    }
+
+    #[test]
+    fn what_is_installed_is_no_data() {
+        for line in ["Collecting torch", "  Downloading torch-2.0-cp39.whl (700 MB)"] {
+            assert_eq!(told(line), [Clue::Installs], "{line}");
+        }
+        assert_eq!(told("OSError: Error loading \"c10.dll\" or its dependencies"), [Clue::LoadsLibrary]);
+    }
+}
