@@ -26,7 +26,15 @@ pub const FIX: Fix = Fix {
     },
     costs: Costs { slows: (0.0, 0.5), numerics: Numerics::Same },
     knobs: &[
-        line(Target::Ray, "ray.remote(num_cpus=2)").note("fewer tasks at a time", "减少同时运行的任务"),
+        line(Target::Ray, "ray.remote(num_cpus=2)")
+            .note("fewer tasks at a time", "减少同时运行的任务")
+            .unless("managed"),
+        said(
+            Target::Ray,
+            "fewer workers on a node, by the setting of the library that makes them",
+            "减少每个节点上的 worker 数，用创建它们的库自己的设置",
+        )
+        .when("managed"),
         line(Target::Dask, "LocalCluster(n_workers=<fewer>, memory_limit=\"auto\")"),
         line(Target::Shell, "MAX_JOBS=2 pip install ...; make -j2; ninja -j2; cargo build --jobs 2")
             .note("whichever builds here", "以实际使用的构建命令为准")
@@ -81,6 +89,7 @@ fn alone_in_its_group(case: &Case) -> bool {
 fn advise(case: &Case) -> Advice {
     Draft::new(case, &FIX)
         .when("cluster", matches!(case.program(), Program::Ray | Program::Dask))
+        .when("managed", case.clue(Clue::RayManaged))
         .when("build", case.works() == [Work::Build])
         .frees_unknown(text!(
             en: "what each further process holds; ps or the kernel's table tells",

@@ -30,7 +30,16 @@ pub const FIX: Fix = Fix {
             Target::OnnxRuntime,
             "half as many samples in each session.run(), or a smaller input",
             "每次 session.run() 的样本减半，或缩小输入",
-        ),
+        )
+        .when("code"),
+        said(
+            Target::OnnxRuntime,
+            "half as much in each run of the session, or a smaller input",
+            "会话每次运行的数据减半，或缩小输入",
+        )
+        .when("sessions"),
+        said(Target::OnnxRuntime, "config.pbtxt: a smaller max_batch_size", "config.pbtxt：减小 max_batch_size")
+            .when("triton"),
         said(
             Target::Julia,
             "half as much at once: a smaller batch, array or grid",
@@ -63,6 +72,8 @@ fn advise(case: &Case) -> Advice {
     Draft::new(case, &FIX)
         .own(concurrent.map(|option| option.with((option.value() / 8).max(1))))
         .was(concurrent.map(|option| option.value()))
+        .when("sessions", !case.shows_own_code() && !case.clue(Clue::TritonServer))
+        .when("triton", case.clue(Clue::TritonServer))
         .when("index", case.incident.event.of_an_index())
         .frees_unknown(text!(
             en: "needs the size of the program's own data on the device",

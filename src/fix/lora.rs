@@ -25,6 +25,12 @@ pub const FIX: Fix = Fix {
         line(Target::LlamaFactory, "finetuning_type: lora"),
         line(Target::Swift, "--train_type lora"),
         line(Target::Pytorch, "model = get_peft_model(model, LoraConfig(r=16, target_modules=\"all-linear\"))"),
+        said(
+            Target::Program,
+            "adapters (LoRA), by the program's own option where it has one",
+            "适配器（LoRA）：使用程序自带的选项（若有）",
+        )
+        .when("installed"),
     ],
     fixtures: &["context/ranks", "context/hf-trainer"],
     advise,

@@ -36,7 +36,9 @@ pub const FIX: Fix = Fix {
         line(Target::Jax, "state = jax.device_put(state, NamedSharding(mesh, PartitionSpec(\"devices\")))")
             .note("a part on each device of the mesh", "mesh 中每个设备放一部分"),
         line(Target::Diffusers, "Pipeline.from_pretrained(..., device_map=\"balanced\")")
-            .note("without .to(\"cuda\")", "不再调用 .to(\"cuda\")"),
+            .note("without .to(\"cuda\")", "不再调用 .to(\"cuda\")")
+            .when("pipe"),
+        said(Target::Program, "a GPU with more memory", "换显存更大的 GPU").when("installed"),
         line(Target::Pytorch, "from_pretrained(..., device_map=\"auto\")").when("pretrained"),
         said(
             Target::Pytorch,

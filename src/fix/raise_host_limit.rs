@@ -64,7 +64,9 @@ pub const FIX: Fix = Fix {
             Target::Ray,
             "nodes with more RAM; @ray.remote(memory=<bytes>) keeps tasks that do not fit from starting",
             "换内存更大的节点；@ray.remote(memory=<bytes>) 可避免放不下的任务启动",
-        ),
+        )
+        .unless("managed"),
+        said(Target::Ray, "nodes with more RAM", "换内存更大的节点").when("managed"),
     ],
     fixtures: &["context/deepspeed", "host/crash-loop"],
     advise,
@@ -106,6 +108,7 @@ fn advise(case: &Case) -> Advice {
     let draft = Draft::new(case, &FIX)
         .when("no-limit", limit.is_none() && case.resource() == Resource::Host)
         .when("evicted", evicted)
+        .when("managed", case.clue(Clue::RayManaged))
         .when("told", evicted || more.is_some())
         .when("whose", anybody && more.is_some())
         .when("whose-and-how-much", anybody && more.is_none())

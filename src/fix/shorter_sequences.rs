@@ -27,7 +27,14 @@ pub const FIX: Fix = Fix {
         line(Target::Swift, "--max_length {tried}"),
         line(Target::Megatron, "--seq-length {tried}"),
         line(Target::HfTrainer, "tokenizer(..., truncation=True, max_length={tried})"),
-        line(Target::Pytorch, "tokenizer(..., truncation=True, max_length={tried})"),
+        line(Target::Pytorch, "tokenizer(..., truncation=True, max_length={tried})").when("tokenizer"),
+        said(
+            Target::Pytorch,
+            "texts or sequences of {tried_in_words} tokens at the most",
+            "文本或序列最长 {tried_in_words} 个 token",
+        )
+        .when("told"),
+        said(Target::Pytorch, "shorter texts or sequences", "缩短文本或序列").when("untold"),
     ],
     fixtures: &["context/hf-trainer", "fix/prompt-logits"],
     advise,
@@ -39,13 +46,21 @@ fn advise(case: &Case) -> Advice {
     }
     let length = case.context.sequence_length.value();
     let tried = length.map_or("<shorter>".to_string(), |length| (length / 2).max(1).to_string());
+    // transformers' own, where its user calls it: in code of theirs beside frames of the library.
+    let library = case.context.frames.iter().any(|frame| super::moment::path(frame).contains("/transformers/"));
+    let tokenizes = case.shows_own_code() && library;
+    let generates = case.clue(Clue::ServesWithCache) && !case.training();
     // A prompt that is cut changes what is answered.
     let numerics = if case.training() { Numerics::Optimisation } else { Numerics::Model };
     Draft::new(case, &FIX)
         .costs(Costs { numerics, ..FIX.costs })
         .frees_if(case.share_of_allocated(0.05, 0.5, text!(en: "half the length", zh: "长度减半")), case.ask_for_peak())
-        .when("generates", case.clue(Clue::ServesWithCache) && !case.training())
+        .when("generates", generates)
         .own(length.and_then(|length| case.own_option_with(Quantity::Sequence, length, (length / 2).max(1))))
+        .when("tokenizer", tokenizes)
+        .when("told", !tokenizes && length.is_some() && !generates)
+        .when("untold", !tokenizes && length.is_none() && !generates)
+        .fill("tried_in_words", &tried)
         .fill("tried", tried)
         .was(length)
         .because(text!(

@@ -54,7 +54,14 @@ pub const FIX: Fix = Fix {
                 "显示当前量化（默认 4 位）；再换位数更少的标签",
             )
             .unless("width"),
-        said(Target::Program, "a narrower quantisation of the same model", "同一模型的更小量化版本"),
+        said(
+            Target::Program,
+            "a smaller or narrower variant of the model, where the program offers one",
+            "更小的模型或更低位宽的版本（若程序提供）",
+        )
+        .when("installed"),
+        said(Target::Program, "a narrower quantisation of the same model", "同一模型的更小量化版本")
+            .unless("installed"),
         line(
             Target::Diffusers,
             "PipelineQuantizationConfig(quant_backend=\"bitsandbytes_4bit\", quant_kwargs={\"load_in_4bit\": True})",

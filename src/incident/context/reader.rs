@@ -242,7 +242,14 @@ impl<'a> ContextReader<'a> {
         }
         let mut clues = Vec::new();
         surroundings::clues(text, &mut clues);
-        let in_messages = [Clue::DeviceAssert, Clue::TensorFlow1];
+        let in_messages = [
+            Clue::DeviceAssert,
+            Clue::TensorFlow1,
+            Clue::Wrapped,
+            Clue::StableDiffusionCpp,
+            Clue::RayManaged,
+            Clue::TritonServer,
+        ];
         for clue in clues.into_iter().filter(|clue| !message || in_messages.contains(clue)) {
             if seen.clues.insert(clue) {
                 self.clues.push((clue, line));
