@@ -19,9 +19,16 @@ pub const FIX: Fix = Fix {
     costs: Costs { slows: (0.05, 0.5), numerics: Numerics::Same },
     knobs: &[
         line(Target::Trl, "SFTConfig(activation_offloading=True)"),
-        line(Target::DeepSpeed, "\"activation_checkpointing\": {\"cpu_checkpointing\": true}"),
+        line(Target::DeepSpeed, "\"activation_checkpointing\": {\"cpu_checkpointing\": true}").when("deepspeed"),
         line(Target::Pytorch, "with torch.autograd.graph.save_on_cpu(pin_memory=True):")
-            .note("around the forward pass", "包住前向"),
+            .note("around the forward pass", "包住前向")
+            .when("code"),
+        said(
+            Target::Pytorch,
+            "activations that wait in host memory, by the program's own option where it has one",
+            "让激活在主机内存中等待：使用程序自带的选项（若有）",
+        )
+        .when("unshown"),
     ],
     fixtures: &["context/retried", "context/write-up"],
     advise,
@@ -32,6 +39,8 @@ fn advise(case: &Case) -> Advice {
         return Advice::Withheld(why);
     }
     Draft::new(case, &FIX)
+        .when("unshown", !case.shows_own_code() && crate::incident::release::knows(case.incident, "save_on_cpu"))
+        .when("deepspeed", case.trainer() == Some(Trainer::DeepSpeed) || case.context.zero_stage.is_known())
         .weight(if case.training() { 1.0 } else { 0.3 })
         .frees_if(
             case.share_of_allocated(0.1, 0.6, text!(en: "70–90 % of the activations", zh: "激活的 70–90 %")),

@@ -25,12 +25,24 @@ pub const FIX: Fix = Fix {
             Target::OnnxRuntime,
             "providers=[(\"CUDAExecutionProvider\", {\"arena_extend_strategy\": \"kSameAsRequested\"})]",
         )
-        .unless("host"),
+        .when("python"),
+        said(
+            Target::OnnxRuntime,
+            "the execution provider's option arena_extend_strategy: kSameAsRequested",
+            "执行提供程序的选项 arena_extend_strategy 设为 kSameAsRequested",
+        )
+        .when("other-language"),
+        said(
+            Target::OnnxRuntime,
+            "config.pbtxt: parameters { key: \"gpu_mem_limit\" }, or fewer in instance_group { count }",
+            "config.pbtxt：parameters { key: \"gpu_mem_limit\" }，或减少 instance_group { count }",
+        )
+        .when("triton"),
         line(
             Target::OnnxRuntime,
             "run_options.add_run_config_entry(\"memory.enable_memory_arena_shrinkage\", \"gpu:0\")",
         )
-        .unless("host"),
+        .when("python"),
         line(Target::OnnxRuntime, "session_options.enable_cpu_mem_arena = False").when("host"),
     ],
     fixtures: &["onnxruntime/cuda", "onnxruntime/cpu"],
@@ -39,8 +51,12 @@ pub const FIX: Fix = Fix {
 
 fn advise(case: &Case) -> Advice {
     let asked = case.requested().map(|requested| show(requested.middle()));
+    let triton = case.clue(Clue::TritonServer);
     Draft::new(case, &FIX)
         .when("host", case.on_host())
+        .when("triton", triton && !case.on_host())
+        .when("python", case.shows_own_code() && !triton && !case.on_host())
+        .when("other-language", !case.shows_own_code() && !triton && !case.on_host())
         .frees_unknown(text!(
             en: "up to half of what the arena holds; the log does not print that",
             zh: "最多为 arena 所占的一半；日志未打印"

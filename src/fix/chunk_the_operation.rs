@@ -34,17 +34,26 @@ pub const FIX: Fix = Fix {
     costs: Costs { slows: (0.0, 0.2), numerics: Numerics::Same },
     knobs: &[
         line(Target::Pytorch, "for block in x.split(1024): ...").note("at {place}", "位于 {place}"),
-        line(Target::Pytorch, "for block in x.split(1024): ...").unless("placed"),
+        said(
+            Target::Pytorch,
+            "the large tensor in blocks, e.g. 1024 rows at a time, each reduced at once",
+            "把大张量分块计算（例如每次 1024 行），逐块归约",
+        )
+        .unless("placed"),
         said(
             Target::Program,
             "process the input in blocks, e.g. 1024 rows at a time",
             "分块处理输入（例如每次 1024 行）",
         ),
         line(Target::Jax, "jax.lax.map(f, xs, batch_size=1024)")
-            .note("instead of jax.vmap(f)(xs)", "代替 jax.vmap(f)(xs)"),
+            .note("instead of jax.vmap(f)(xs)", "代替 jax.vmap(f)(xs)")
+            .when("jax"),
         line(Target::Jax, "jax.lax.map(f, xs.reshape(-1, 1024, *xs.shape[1:]))")
             .note("f works on a block of 1024 rows", "f 每次处理 1024 行的块")
+            .when("jax")
             .older(),
+        said(Target::Jax, "the large array in blocks of rows, each reduced at once", "按行分块计算大数组，逐块归约")
+            .unless("jax"),
         line(Target::TensorFlow, "tf.map_fn(f, xs)")
             .note("over blocks, instead of one broadcast", "按块处理，代替一次广播"),
     ],
@@ -64,8 +73,8 @@ fn advise(case: &Case) -> Advice {
     }
     let draft = Draft::new(case, &FIX);
     let draft = match case.failing_line() {
-        Some(place) => draft.when("placed", true).fill("place", place),
-        None => draft,
+        Some(place) if case.shows_own_code() => draft.when("placed", true).fill("place", place),
+        _ => draft,
     };
     // A call of the whole model takes fewer samples; what is within it is not the user's to take apart.
     let whole = ["model(", "net(", "self.forward("].iter().any(|call| case.failing_code().contains(call))
@@ -76,6 +85,7 @@ fn advise(case: &Case) -> Advice {
         (false, false) => 1.0,
     };
     draft
+        .own(case.own_option_halved(Quantity::Chunk))
         .when("huge", huge)
         .weight(weight)
         .of_request()

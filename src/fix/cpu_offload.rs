@@ -24,8 +24,15 @@ pub const FIX: Fix = Fix {
             "\"zero_optimization\": {\"stage\": 2, \"offload_optimizer\": {\"device\": \"cpu\", \"pin_memory\": true}}",
         ),
         line(Target::Fsdp, "fully_shard(model, offload_policy=CPUOffloadPolicy())"),
-        line(Target::HfTrainer, "deepspeed=\"zero2_offload.json\""),
+        line(Target::HfTrainer, "deepspeed=\"zero2_offload.json\"").unless("fsdp"),
+        line(Target::HfTrainer, "fsdp=\"full_shard auto_wrap offload\"").when("fsdp"),
         line(Target::Pytorch, "torchao.optim.CPUOffloadOptimizer(model.parameters(), torch.optim.AdamW, fused=True)"),
+        said(
+            Target::Program,
+            "optimizer states in host memory, by the program's own option where it has one",
+            "优化器状态放主机内存：使用程序自带的选项（若有）",
+        )
+        .when("installed"),
     ],
     fixtures: &["context/ranks", "context/hf-trainer"],
     advise,
@@ -45,8 +52,12 @@ fn advise(case: &Case) -> Advice {
     if let Some(why) = case.no_states_yet() {
         return Advice::Withheld(why);
     }
-    Draft::new(case, &FIX).frees_if(case.of_parameters(6.0, 12.0), case.ask_for_parameters()).because(text!(
-        en: "optimizer state is touched once per step and can wait in host memory",
-        zh: "优化器状态每步只用一次，可以放在主机内存"
-    ))
+    let fsdp = case.context.fsdp.value() == Some(true);
+    Draft::new(case, &FIX)
+        .when("fsdp", fsdp)
+        .frees_if(case.of_parameters(6.0, 12.0), case.ask_for_parameters())
+        .because(text!(
+            en: "optimizer state is touched once per step and can wait in host memory",
+            zh: "优化器状态每步只用一次，可以放在主机内存"
+        ))
 }

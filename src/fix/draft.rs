@@ -208,7 +208,7 @@ impl<'a> Draft<'a> {
             let text = match called_in_python(self.case) {
                 true => argument(line.target, text),
                 false if self.case.clue(Clue::KoboldCpp) => of_kobold(self.case, line.target, text),
-                false if self.case.clue(Clue::Wrapped) => unspelled(line.target, text),
+                false if self.case.wraps_an_engine() => unspelled(line.target, text),
                 false => text,
             };
             Some((line.is_older(), Knob { target: line.target, line: remark(text, self.was.as_ref()) }))
@@ -266,8 +266,10 @@ impl<'a> Draft<'a> {
 }
 
 /// Circumstances that lines of any fix may depend on: a data loader feeds the job, a model is trained, the program runs
-/// a session of TensorFlow 1, sound is worked on, the device has no bf16, an installed command is run.
-pub const UNIVERSAL: [&str; 6] = ["loader", "trains", "session", "sound", "before-ampere", "installed"];
+/// a session of TensorFlow 1, sound is worked on, the device has no bf16, a tool is run whose user writes no line, a
+/// line of the user's own code is shown, JAX shows, one of diffusers' pipelines is called.
+pub const UNIVERSAL: [&str; 9] =
+    ["loader", "trains", "session", "sound", "before-ampere", "installed", "code", "jax", "pipe"];
 
 /// Those of them that are given.
 fn universal(case: &Case) -> Vec<&'static str> {
@@ -277,7 +279,10 @@ fn universal(case: &Case) -> Vec<&'static str> {
         case.of_sessions(),
         case.of_sound(),
         case.clue(Clue::BeforeAmpere),
-        case.installed_command(),
+        case.of_a_tool(),
+        case.shows_own_code(),
+        case.shows_jax(),
+        case.shows_a_pipeline(),
     ];
     UNIVERSAL.iter().zip(given).filter(|(_, given)| *given).map(|(name, _)| *name).collect()
 }
@@ -285,12 +290,15 @@ fn universal(case: &Case) -> Vec<&'static str> {
 /// An option of an engine that another program starts, which has its own spelling for it: the name alone is sure.
 fn unspelled(target: Target, line: Text) -> Text {
     let engines = [Target::Vllm, Target::Sglang, Target::Tgi, Target::Lmdeploy, Target::TensorRtLlm, Target::LlamaCpp];
+    if target == Target::LlamaCpp {
+        return in_its_settings(line);
+    }
     if !engines.contains(&target) || !line.en.starts_with("--") {
         return line;
     }
     let name = |line: &str| {
         let (option, value) = line.trim_start_matches('-').split_once(' ').unwrap_or((line, "True"));
-        format!("{}={}", option.trim_start_matches('-').replace('-', "_"), value.replace(" --", ", --"))
+        format!("{}={}", option.trim_start_matches('-').replace('-', "_"), options_after(value))
     };
     let plain = Text::new(name(&line.en), name(&line.zh));
     let engine = target.id();
@@ -300,6 +308,43 @@ fn unspelled(target: Target, line: Text) -> Text {
             en: "of {engine}, as the program that starts it spells it",
             zh: "{engine} 的选项，写法以启动它的程序为准"
         )),
+    )
+}
+
+/// The value of an option, and further options behind it as names.
+fn options_after(value: &str) -> String {
+    let mut parts = value.split(" --");
+    let first = parts.next().unwrap_or_default().to_string();
+    parts.fold(first, |line, option| {
+        let (name, value) = option.split_once(' ').unwrap_or((option, "True"));
+        format!("{line}, {}={value}", name.replace('-', "_"))
+    })
+}
+
+/// llama.cpp's options in words: a program that has it within sets them in its own way.
+const IN_WORDS: [(&str, &str, &str); 6] = [
+    ("-ub 256 -np 1", "a batch of 256 tokens, one request at a time", "批大小 256 个 token，一次一个请求"),
+    ("-sm layer -ts 1,1", "the layers over two GPUs", "把各层分到两块 GPU"),
+    (
+        "-fa on -ctk q8_0 -ctv q8_0",
+        "a KV cache of type q8_0, with flash attention",
+        "KV 缓存类型 q8_0，并开启 flash attention",
+    ),
+    ("-ngl ", "layers on the GPU:", "放到 GPU 的层数："),
+    ("-m ", "a smaller quantisation, such as", "更小的量化版本，例如"),
+    ("-c ", "context length", "上下文长度"),
+];
+
+/// A line of llama.cpp's as words for the settings of the program that has it within.
+fn in_its_settings(line: Text) -> Text {
+    let Some((option, en, zh)) = IN_WORDS.iter().find(|(option, ..)| line.en.starts_with(option)) else { return line };
+    let value = |line: &str| {
+        let value = line.strip_prefix(option).unwrap_or_default().split("   #").next().unwrap_or_default();
+        if value.is_empty() { String::new() } else { format!(" {value}") }
+    };
+    Text::new(
+        format!("{en}{}, in the settings of the program around llama.cpp", value(&line.en)),
+        format!("在使用 llama.cpp 的程序的设置中：{zh}{}", value(&line.zh)),
     )
 }
 
@@ -342,7 +387,8 @@ const LLAMA_ARGUMENTS: [(&str, &str); 6] = [
 
 /// True where an engine is an object of the user's own program rather than a command.
 fn called_in_python(case: &Case) -> bool {
-    let makes = |code: &str| ["LLM(", "Llama(", "EngineArgs("].iter().any(|call| code.contains(call));
+    let makes =
+        |code: &str| ["LLM(", "Llama(", "EngineArgs(", "TurbomindEngineConfig("].iter().any(|call| code.contains(call));
     case.clue(Clue::EngineObject) || case.context.frames.iter().any(|frame| frame.code.as_deref().is_some_and(makes))
 }
 
@@ -358,10 +404,15 @@ fn argument(target: Target, line: Text) -> Text {
         };
         return Text::new(spelled(&line.en), spelled(&line.zh));
     }
-    if !matches!(target, Target::Vllm | Target::Sglang) || !line.en.starts_with("--") {
+    let class = match target {
+        Target::Vllm => "LLM",
+        Target::Sglang => "Engine",
+        Target::Lmdeploy => "TurbomindEngineConfig",
+        _ => return line,
+    };
+    if !line.en.starts_with("--") {
         return line;
     }
-    let class = if target == Target::Vllm { "LLM" } else { "Engine" };
     let spelled = |line: &str| {
         let options = line.split("   #").next().unwrap_or_default();
         let arguments: Vec<String> = options

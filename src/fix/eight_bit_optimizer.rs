@@ -28,6 +28,12 @@ pub const FIX: Fix = Fix {
         line(Target::Swift, "--optim adamw_8bit"),
         line(Target::Diffusers, "--use_8bit_adam"),
         line(Target::Pytorch, "bitsandbytes.optim.AdamW8bit(params, lr=lr)"),
+        said(
+            Target::Program,
+            "an 8-bit optimizer, by the program's own option where it has one",
+            "8 位优化器：使用程序自带的选项（若有）",
+        )
+        .when("installed"),
     ],
     fixtures: &["context/ranks", "pytorch/snapshot-capacity"],
     advise,

@@ -28,7 +28,15 @@ pub const FIX: Fix = Fix {
     },
     costs: Costs { slows: (0.0, 0.5), numerics: Numerics::Same },
     knobs: &[
-        line(Target::Ray, "ray.remote(num_cpus=2)").note("fewer tasks at a time", "减少同时运行的任务"),
+        line(Target::Ray, "ray.remote(num_cpus=2)")
+            .note("fewer tasks at a time", "减少同时运行的任务")
+            .unless("managed"),
+        said(
+            Target::Ray,
+            "fewer workers on a node, by the setting of the library that makes them",
+            "减少每个节点上的 worker 数，用创建它们的库自己的设置",
+        )
+        .when("managed"),
         line(Target::Dask, "LocalCluster(n_workers=<fewer>, memory_limit=\"auto\")"),
         line(Target::Shell, "cargo build --jobs 2").when("cargo"),
         line(Target::Shell, "bazel build --jobs=2 ...").when("bazel"),
@@ -119,6 +127,7 @@ fn advise(case: &Case) -> Advice {
     };
     draft
         .when("cluster", matches!(case.program(), Program::Ray | Program::Dask))
+        .when("managed", case.clue(Clue::RayManaged))
         .frees_unknown(text!(
             en: "what each further process holds; ps or the kernel's table tells",
             zh: "每个多余进程的占用；ps 或内核表可见"

@@ -39,6 +39,7 @@ pub const FIX: Fix = Fix {
                 "multiprocessing.Pool({tried})、joblib n_jobs={tried}",
             )
             .when("pool"),
+        line(Target::Python, "Parallel(n_jobs={tried}, pre_dispatch=\"n_jobs\")").when("joblib"),
         said(Target::Program, "{tried} worker processes", "{tried} 个 worker 进程").when("untold"),
     ],
     fixtures: &["pytorch-host/worker-killed-with-report", "kernel/memcg-workers"],
@@ -99,7 +100,8 @@ fn advise(case: &Case) -> Advice {
         .when("torch", torch)
         .when("early", early)
         .when("forks", case.forks_loaders())
-        .when("pool", !torch && pool)
+        .when("pool", !torch && pool && !case.clue(Clue::Joblib))
+        .when("joblib", !torch && pool && case.clue(Clue::Joblib))
         .when("untold", !torch && !pool)
         // A program that shows no loader may have none.
         .weight(if loader || case.training() || !case.on_host() { 1.0 } else { 0.6 })

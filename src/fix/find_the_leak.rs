@@ -45,7 +45,10 @@ pub const FIX: Fix = Fix {
             .when("host"),
         line(Target::Go, "go tool pprof -inuse_space http://localhost:6060/debug/pprof/heap")
             .note("twice, then -diff_base", "取两次，再用 -diff_base 比较")
-            .when("host"),
+            .when("pprof"),
+        line(Target::Go, "GODEBUG=gctrace=1 <your command>")
+            .note("does the live heap climb from one collection to the next?", "存活堆是否逐次回收后仍在上升？")
+            .when("without-pprof"),
         line(Target::Pytorch, "print(step, {now} >> 20)")
             .note("every 100 steps at the same point", "每 100 步在同一位置打印")
             .unless("host"),
@@ -71,6 +74,9 @@ fn advise(case: &Case) -> Advice {
     Draft::new(case, &FIX)
         .when("rises", case.rises_all_along())
         .when("host", host)
+        // Its address serves a profile where the program serves it.
+        .when("pprof", host && case.clue(Clue::Pprof))
+        .when("without-pprof", host && !case.clue(Clue::Pprof))
         .when("several", host && several)
         .when("unknown", host && !python && !several)
         .when("recordable", case.caching_allocator())

@@ -28,11 +28,9 @@ pub const FIX: Fix = Fix {
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
     knobs: &[
         line(Target::Pytorch, "print(x.shape, x.dtype)").note("before {place}", "放在 {place} 之前"),
-        line(Target::Pytorch, "print(x.shape, x.dtype)")
-            .note("before the failing line", "放在出错行之前")
+        said(Target::Pytorch, "print the shapes that go into the failing operation", "打印出错操作各输入的形状")
             .unless("placed"),
-        line(Target::Python, "print(x.shape, x.dtype)")
-            .note("before the failing line", "放在出错行之前")
+        said(Target::Python, "print the shapes that go into the failing operation", "打印出错操作各输入的形状")
             .unless("shape-told"),
         said(
             Target::Python,
@@ -57,8 +55,8 @@ fn pads(case: &Case) -> bool {
 fn advise(case: &Case) -> Advice {
     let draft = Draft::new(case, &FIX);
     let draft = match case.failing_line() {
-        Some(place) => draft.when("placed", true).fill("place", place),
-        None => draft,
+        Some(place) if case.shows_own_code() => draft.when("placed", true).fill("place", place),
+        _ => draft,
     };
     let draft = match case.incident.event.shape() {
         Some(sides) => draft.when("shape-told", true).fill("sides", sides),

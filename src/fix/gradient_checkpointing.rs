@@ -36,8 +36,18 @@ pub const FIX: Fix = Fix {
         line(Target::Jax, "loss = jax.checkpoint(block)(params, x)").note("per layer", "逐层"),
         line(Target::TensorFlow, "block = tf.recompute_grad(block)"),
         line(Target::Pytorch, "x = torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)")
-            .note("per block", "逐块"),
-        line(Target::Pytorch, "x = torch.utils.checkpoint.checkpoint(block, x)").note("per block", "逐块").older(),
+            .note("per block", "逐块")
+            .when("code"),
+        line(Target::Pytorch, "x = torch.utils.checkpoint.checkpoint(block, x)")
+            .note("per block", "逐块")
+            .when("code")
+            .older(),
+        said(
+            Target::Pytorch,
+            "the program's own option for gradient checkpointing, or torch.utils.checkpoint around each block",
+            "程序自带的 gradient checkpointing 选项，或对每组层使用 torch.utils.checkpoint",
+        )
+        .unless("code"),
         said(
             Target::Program,
             "the program's own option for gradient checkpointing or for less memory",

@@ -30,7 +30,16 @@ pub const FIX: Fix = Fix {
             Target::OnnxRuntime,
             "less in each session.run(): fewer samples, or a smaller input",
             "每次 session.run() 处理更少：减少样本，或缩小输入",
-        ),
+        )
+        .when("code"),
+        said(
+            Target::OnnxRuntime,
+            "half as much in each run of the session, or a smaller input",
+            "会话每次运行的数据减半，或缩小输入",
+        )
+        .when("sessions"),
+        said(Target::OnnxRuntime, "config.pbtxt: a smaller max_batch_size", "config.pbtxt：减小 max_batch_size")
+            .when("triton"),
         said(
             Target::Julia,
             "half as much at once: a smaller batch, array or grid",
@@ -80,6 +89,8 @@ fn advise(case: &Case) -> Advice {
         .was(concurrent.map(|option| option.value()));
     let draft = units.into_iter().fold(draft, |draft, name| draft.when(name, unit == Some(name)));
     draft
+        .when("sessions", !case.shows_own_code() && !case.clue(Clue::TritonServer))
+        .when("triton", case.clue(Clue::TritonServer))
         .when("untold", unit.is_none() && !index)
         .when("index", index)
         .frees_unknown(text!(

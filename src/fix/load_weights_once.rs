@@ -26,7 +26,13 @@ pub const FIX: Fix = Fix {
             Target::Pytorch,
             "torch.load(path, map_location=\"cpu\", mmap=True); model.load_state_dict(state, assign=True)",
         )
-        .unless("hub"),
+        .when("read"),
+        said(
+            Target::Pytorch,
+            "read the weights without a second copy: memory-mapped, straight into the model, one process at a time",
+            "读取权重时不留第二份副本：内存映射、直接装入模型、各进程依次进行",
+        )
+        .when("unshown"),
         line(Target::Pytorch, "from_pretrained(..., torch_dtype=torch.bfloat16, low_cpu_mem_usage=True)").when("hub"),
         line(Target::Shell, "unset USE_NUMA")
             .note("one copy of the weights instead of one for each NUMA node", "权重只留一份，而不是每个 NUMA 节点一份")
@@ -42,10 +48,14 @@ fn advise(case: &Case) -> Advice {
     if !loading && !per_node && case.confidence(CauseId::DuplicateModel) < 0.05 || case.builds_a_model() {
         return Advice::Silent;
     }
+    let hub = case.pretrained() || case.of_the_hub() || case.clue(Clue::CheckpointShards);
+    let read = case.shows_own_code() && case.reads_a_checkpoint();
     Draft::new(case, &FIX)
+        .when("read", !hub && read)
+        .when("unshown", !hub && !read)
         .when("loading", loading || per_node)
         .when("per-node", per_node)
-        .when("hub", case.pretrained() || case.of_the_hub())
+        .when("hub", hub)
         .frees_if(case.of_parameters(2.0, 4.0), case.ask_for_parameters())
         .because(text!(
             en: "while loading, checkpoint and model both lie in host memory, once per process",

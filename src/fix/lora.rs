@@ -29,6 +29,12 @@ pub const FIX: Fix = Fix {
         line(Target::Pytorch, "model = get_peft_model(model, LoraConfig(r=16, task_type=\"CAUSAL_LM\"))")
             .note("with target_modules where PEFT does not know the model", "PEFT 不认识该模型时指定 target_modules")
             .older(),
+        said(
+            Target::Program,
+            "adapters (LoRA), by the program's own option where it has one",
+            "适配器（LoRA）：使用程序自带的选项（若有）",
+        )
+        .when("installed"),
     ],
     fixtures: &["context/ranks", "context/hf-trainer"],
     advise,

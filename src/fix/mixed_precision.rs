@@ -43,7 +43,22 @@ pub const FIX: Fix = Fix {
             Target::Jax,
             "compute in jnp.bfloat16, keep parameters in float32",
             "用 jnp.bfloat16 计算，参数保持 float32",
-        ),
+        )
+        .when("jax"),
+        said(Target::Jax, "compute in bfloat16, keep parameters in float32", "用 bfloat16 计算，参数保持 float32")
+            .unless("jax"),
+        said(
+            Target::Pytorch,
+            "16-bit computation: the program's own option for fp16 or bf16, or torch.autocast in code of your own",
+            "16 位计算：程序自带的 fp16 或 bf16 选项；自己的代码中用 torch.autocast",
+        )
+        .when("unshown"),
+        said(
+            Target::Program,
+            "16-bit computation, by the program's own option (fp16, bf16, half)",
+            "16 位计算：使用程序自带的选项（fp16、bf16、half）",
+        )
+        .when("installed"),
         line(Target::Pytorch, "with torch.autocast(\"{device}\", dtype=torch.bfloat16):")
             .note("around the forward pass and the loss", "包住前向与损失")
             .when("trains-elsewhere"),
@@ -103,17 +118,19 @@ fn advise(case: &Case) -> Advice {
         _ => 0.35,
     };
     let (nvidia, trains) = (case.accelerator() == Accelerator::Cuda, case.training());
+    let shown = case.shows_own_code();
     let (early, nvidia) = (nvidia && case.clue(Clue::BeforeAmpere), nvidia && !case.clue(Clue::BeforeAmpere));
     Draft::new(case, &FIX)
         .when("mmengine", case.on_mmengine())
         .when("amp", case.accelerator() == Accelerator::Cuda && release::shows_torch(case.incident, (1, 6)))
         .weight(known)
-        .when("trains-on-nvidia", trains && nvidia)
-        .when("trains-in-fp16", trains && early)
-        .when("in-fp16", !trains && early)
-        .when("trains-elsewhere", trains && !nvidia && !early)
-        .when("on-nvidia", !trains && nvidia)
-        .when("elsewhere", !trains && !nvidia && !early)
+        .when("unshown", !shown && release::knows(case.incident, "torch.autocast("))
+        .when("trains-on-nvidia", shown && trains && nvidia)
+        .when("trains-in-fp16", shown && trains && early)
+        .when("in-fp16", shown && !trains && early)
+        .when("trains-elsewhere", shown && trains && !nvidia && !early)
+        .when("on-nvidia", shown && !trains && nvidia)
+        .when("elsewhere", shown && !trains && !nvidia && !early)
         .frees_if(
             case.share_of_allocated(0.0, 0.45, text!(en: "about half of the activations", zh: "约一半激活")),
             case.ask_for_peak(),

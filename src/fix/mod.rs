@@ -131,6 +131,7 @@ pub mod work;
 use crate::cause::{CauseId, Finding};
 use crate::domain::{Target, closed_set};
 use crate::incident::Incident;
+use crate::incident::context::Clue;
 use crate::order::InOrder;
 use crate::text;
 use crate::text::Text;
@@ -424,7 +425,10 @@ impl Fix {
             self.class,
             Class::Batch | Class::Shapes | Class::Activations | Class::Precision | Class::Evaluation
         );
+        // What draws by ggml has neither a context nor slots, and options of its own.
+        let of_llama = OF_A_POOL.contains(&self.id) || ["more-devices", "weight-offload"].contains(&self.id);
         OF_A_POOL.contains(&self.id) && case.on_device() && case.engine_reads_weights()
+            || of_llama && case.clue(Clue::StableDiffusionCpp)
             || OF_LAYERS.contains(&self.id) && case.of_gaussians()
             || of_data && case.sets_up_a_group()
             || self.id == "fix-the-shape" && (case.data_goes_first() || case.moves_a_model())

@@ -39,7 +39,8 @@ pub const FIX: Fix = Fix {
             .when("large-state"),
         line(Target::Diffusers, "Pipeline.from_pretrained(..., device_map=\"balanced\")")
             .note("without .to(\"cuda\")", "不再调用 .to(\"cuda\")")
-            .unless("only"),
+            .unless("only")
+            .when("pipe"),
         line(Target::Pytorch, "from_pretrained(..., device_map=\"auto\")").when("pretrained"),
         said(
             Target::Pytorch,
@@ -47,8 +48,7 @@ pub const FIX: Fix = Fix {
             "换显存更大的 GPU，或把模型各层分到多块 GPU",
         )
         .when("larger"),
-        said(Target::Program, "a GPU with more memory", "显存更大的 GPU").when("only"),
-        said(Target::Pytorch, "a GPU with more memory", "换显存更大的 GPU").when("larger-alone"),
+        said(Target::Program, "a GPU with more memory", "换显存更大的 GPU").when("larger-alone"),
     ],
     fixtures: &["llama.cpp/pool", "vllm/no-blocks"],
     advise,
@@ -91,7 +91,7 @@ fn advise(case: &Case) -> Advice {
         .when("pretrained", spreads && !only)
         .when("large-state", case.comes_in_forms() || case.never_fits().is_some())
         .when("larger", !spreads && !only && case.comes_in_forms())
-        .when("larger-alone", !spreads && !only && !case.comes_in_forms())
+        .when("larger-alone", only || case.installed_command() || !spreads && !case.comes_in_forms())
         .weight(if case.engine().is_some() { 1.0 } else { 0.6 })
         .frees_if(
             split(&budget, tried).or_else(|| {

@@ -175,7 +175,7 @@ pub fn own_code(case: &Case) -> bool {
         || case.trainer().is_some_and(Trainer::only_draws)
         || case.context.frames.iter().any(|frame| named(&frame.file))
         || case.context.program.get().is_some_and(|program| named(program));
-    if case.on_host() && runs_under_its_own_name(case) || case.installed_command() {
+    if case.on_host() && runs_under_its_own_name(case) || case.of_a_tool() {
         return false;
     }
     // A trainer that samples keeps an engine within, and its user writes the trainer's settings.

@@ -1,18 +1,150 @@
-//! The run's own words for a change: the option that stands in its command line or in what it printed of its settings.
+//! Whose words a change is written in: the option that stands in the log, the user's own code, a tool's settings, or
+//! the spelling of the program that started an engine.
 
 use super::case::Case;
-use crate::incident::context::{Quantity, Spelled};
+use super::moment::path;
+use crate::domain::{Program, Trainer};
+use crate::incident::context::{Clue, Frame, Quantity, Spelled};
+
+/// Parts of the paths of programs that people run and set, but do not write: cloned repositories that are driven by
+/// options or configuration files, and what a user interface loads. Each with a slash or a file's name, as it stands in
+/// their repositories.
+const TOOLS: &[&str] = &[
+    // Extensions and nodes of user interfaces; lllyasviel's FramePack draws from a browser as well.
+    "/custom_nodes/",
+    "/comfy/",
+    "/extensions/",
+    "/framepack/",
+    "/diffusers_helper/",
+    // Trainers with a runner of their own.
+    "/autotrain/",
+    "/mmengine/",
+    "/mmcv/runner/",
+    "/fairseq/",
+    "/fairseq_cli/",
+    "/onmt/",
+    "/eole/",
+    "/nnunet/",
+    "/nnunetv2/",
+    "/espnet/",
+    "/espnet2/",
+    // kohya's sd-scripts.
+    "/sd-scripts/",
+    "/library/train_util.py",
+    // Structures of proteins.
+    "/alphafold/",
+    "/colabfold/",
+    "/openfold/",
+    "/rf3/",
+    // Films, pictures and speech from a prompt or a file.
+    "/wan/text2video.py",
+    "/wan/image2video.py",
+    "/wan/textimage2video.py",
+    "/whisperjav/",
+    "/demucs/",
+    "/facefusion/",
+    "/realesrgan/",
+    // Actors that a library for reinforcement learning makes.
+    "/verl/",
+    "/openrlhf/",
+    "/nemo_rl/",
+    "/rllib/",
+    // Pipelines of neuroimaging.
+    "/niworkflows/",
+    "/fmriprep/",
+    "/nipype/",
+];
+
+/// Folders in which installers of desktop programs put them.
+const INSTALLED: &[&str] = &["/program files/", "/program files (x86)/", "/programdata/", "/appdata/local/programs/"];
 
 impl<'a> Case<'a> {
     /// The setting that decides a quantity, as this run was given it. `None` where the log shows none, and for an
-    /// engine that prints its settings: those names are of its inside, and its options have others.
+    /// engine that prints its settings: those names are of its inside, and its options have others. A name with dots
+    /// is a key of whoever started it.
     pub(super) fn own_option(&self, of: Quantity) -> Option<&'a Spelled> {
-        let inside = |spelled: &&Spelled| self.engine().is_none() || spelled.in_command();
-        self.context.option(of).filter(inside)
+        let of_engine = self.engine().is_some() || self.context.frames.iter().any(in_an_engine);
+        let given = |spelled: &&Spelled| !of_engine || spelled.in_command() || spelled.name().contains('.');
+        self.context.option(of).filter(given)
     }
 
     /// That setting with another value, where its value now is the one that is to be changed.
     pub(super) fn own_option_with(&self, of: Quantity, now: u64, then: u64) -> Option<String> {
         self.own_option(of).filter(|spelled| spelled.value() == now && now != then).map(|spelled| spelled.with(then))
     }
+
+    /// The same with half of what it is, where that is more than one.
+    pub(super) fn own_option_halved(&self, of: Quantity) -> Option<String> {
+        self.own_option(of).filter(|spelled| spelled.value() > 1).map(|spelled| spelled.with(spelled.value() / 2))
+    }
+
+    /// True where what failed is a program that its user runs and sets, but did not write: an installed command, a user
+    /// interface and what it loads, a cloned repository that is driven by options. No line of Python can be written
+    /// there, unless a frame of somebody else's code lies further in.
+    pub(super) fn of_a_tool(&self) -> bool {
+        let frames = &self.context.frames;
+        let of_a_tool = |frame: &Frame| {
+            let file = format!("/{}", path(frame).to_ascii_lowercase());
+            TOOLS.iter().chain(INSTALLED).any(|part| file.contains(part))
+        };
+        // `python -m package`: the interpreter's own frames come first, then the package's.
+        let module = || {
+            let run = |frame: &Frame| frame.file.contains("runpy");
+            let mut rest = frames.iter().skip_while(|frame| run(frame));
+            frames.first().is_some_and(run) && rest.next().is_some_and(|frame| !frame.is_user_code())
+        };
+        self.installed_command() || module() || frames.iter().any(of_a_tool) || self.trainer() == Some(Trainer::ComfyUi)
+    }
+
+    /// True where a line of the user's own code is shown in the traceback: what is written next to it can be pasted.
+    pub(super) fn shows_own_code(&self) -> bool {
+        self.context.user_frame().is_some_and(|frame| frame.code.is_some()) && !self.of_a_tool()
+    }
+
+    /// True where JAX itself shows, by a frame of its or a line that calls it: XLA's own message is printed under
+    /// TensorFlow and torch_xla as well.
+    pub(super) fn shows_jax(&self) -> bool {
+        self.context.frames.iter().any(|frame| {
+            let code = frame.code.as_deref().unwrap_or_default();
+            path(frame).contains("/jax/") || ["jax.", "jnp."].iter().any(|name| code.contains(name))
+        })
+    }
+
+    /// True where one of diffusers' pipelines is called: its methods are there to be called as well.
+    pub(super) fn shows_a_pipeline(&self) -> bool {
+        self.context.frames.iter().any(|frame| {
+            let code = frame.code.as_deref().unwrap_or_default();
+            path(frame).contains("/diffusers/pipelines/") || code.contains("Pipeline") || code.contains("pipe(")
+        })
+    }
+
+    /// True where an engine was started by another program, which spells its options in a way of its own.
+    pub(super) fn wraps_an_engine(&self) -> bool {
+        self.clue(Clue::Wrapped) || self.context.frames.iter().any(|frame| starts_an_engine(&path(frame)))
+    }
+}
+
+/// True for a frame within vLLM or SGLang, whatever failed further in.
+fn in_an_engine(frame: &Frame) -> bool {
+    let file = path(frame);
+    [Program::Vllm, Program::Sglang].iter().any(|engine| engine.markers().iter().any(|marker| file.contains(marker)))
+}
+
+/// True for a file of a program that makes an engine's object by settings of its own.
+fn starts_an_engine(file: &str) -> bool {
+    const STARTERS: [&str; 12] = [
+        "/langchain",
+        "/lm_eval/",
+        "/llamafactory/",
+        "/swift/llm/",
+        "/xinference/",
+        "/fastchat/",
+        "/openrlhf/",
+        "/verl/",
+        "/nemo_rl/",
+        "/text-generation-webui/",
+        "/khoj/",
+        "/open_webui/",
+    ];
+    STARTERS.iter().any(|starter| file.contains(starter))
 }

@@ -103,6 +103,12 @@ fn advise(case: &Case) -> Advice {
         let gain = (tried - share).max(0.0) * total;
         (Interval::exactly(gain as u64), (share, total))
     });
+    // Beside a trainer on the same device a share is low by intent: a step up leaves the rest to it.
+    let beside = case.own_option(Quantity::Share).filter(|share| share.name().contains('.'));
+    let tried = match beside {
+        Some(share) if computed.is_none() => tried.min(share.value() as f64 * 1.5 / 1000.0),
+        _ => tried,
+    };
     let own = case.own_option(Quantity::Share).filter(|share| tried * 1000.0 > share.value() as f64);
     Draft::new(case, &FIX)
         .own(own.map(|share| share.with(format!("{tried:.2}"))))

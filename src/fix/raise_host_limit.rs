@@ -98,7 +98,9 @@ pub const FIX: Fix = Fix {
             Target::Ray,
             "nodes with more RAM; @ray.remote(memory=<bytes>) keeps tasks that do not fit from starting",
             "换内存更大的节点；@ray.remote(memory=<bytes>) 可避免放不下的任务启动",
-        ),
+        )
+        .unless("managed"),
+        said(Target::Ray, "nodes with more RAM", "换内存更大的节点").when("managed"),
     ],
     fixtures: &["context/deepspeed", "host/crash-loop"],
     advise,
@@ -159,6 +161,7 @@ fn advise(case: &Case) -> Advice {
         .when("scheduler", words.is_some() && more.is_none())
         .when("docker-unread", more.is_none() && !case.started_without_a_limit())
         .when("evicted", evicted)
+        .when("managed", case.clue(Clue::RayManaged))
         .when("told", evicted || more.is_some())
         .when("whose", anybody && more.is_some())
         .when("whose-and-how-much", anybody && more.is_none())

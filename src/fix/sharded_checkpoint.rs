@@ -37,6 +37,12 @@ pub const FIX: Fix = Fix {
         line(Target::Pytorch, "torch.save({name: value.cpu() for name, value in model.state_dict().items()}, path)")
             .when("device"),
         line(Target::Pytorch, "torch.distributed.checkpoint.save({\"model\": model.state_dict()}, checkpoint_id=path)"),
+        said(
+            Target::Program,
+            "checkpoints in shards, or without the optimizer, by the program's own option where it has one",
+            "分片保存检查点或不保存优化器：使用程序自带的选项（若有）",
+        )
+        .when("installed"),
     ],
     fixtures: &["context/deepspeed"],
     advise,

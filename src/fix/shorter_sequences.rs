@@ -48,7 +48,7 @@ pub const FIX: Fix = Fix {
         line(Target::Swift, "--max_length {tried}"),
         line(Target::Megatron, "--seq-length {tried}"),
         line(Target::HfTrainer, "tokenizer(..., truncation=True, max_length={tried})").when("tokenized"),
-        line(Target::Pytorch, "tokenizer(..., truncation=True, max_length={tried})").when("tokenized"),
+        line(Target::Pytorch, "tokenizer(..., truncation=True, max_length={tried})").when("tokenizer"),
     ],
     fixtures: &["context/hf-trainer", "fix/prompt-logits"],
     advise,
@@ -60,6 +60,10 @@ fn advise(case: &Case) -> Advice {
     }
     let length = case.context.sequence_length.value();
     let tried = length.map_or("<shorter>".to_string(), |length| (length / 2).max(1).to_string());
+    // transformers' own, where its user calls it: in code of theirs beside frames of the library.
+    let library = case.context.frames.iter().any(|frame| super::moment::path(frame).contains("/transformers/"));
+    let tokenizes = case.shows_own_code() && library;
+    let generates = case.clue(Clue::ServesWithCache) && !case.training();
     // A prompt that is cut changes what is answered.
     let numerics = if case.training() { Numerics::Optimisation } else { Numerics::Model };
     let subject = case.subject();
@@ -78,8 +82,9 @@ fn advise(case: &Case) -> Advice {
         .when("chains", subject == Some(Subject::Proteins))
         .costs(Costs { numerics, ..FIX.costs })
         .frees_if(case.share_of_allocated(0.05, 0.5, text!(en: "half the length", zh: "长度减半")), case.ask_for_peak())
-        .when("generates", case.clue(Clue::ServesWithCache) && !case.training())
+        .when("generates", generates)
         .own(length.and_then(|length| case.own_option_with(Quantity::Sequence, length, (length / 2).max(1))))
+        .when("tokenizer", tokenizes && tokenized)
         .fill("tried", tried)
         .was(length)
         .because(text!(

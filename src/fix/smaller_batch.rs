@@ -41,7 +41,8 @@ pub const FIX: Fix = Fix {
         )
         .when("trains"),
         line(Target::Accelerate, "Accelerator(gradient_accumulation_steps={steps})")
-            .note("with DataLoader(batch_size={batch})", "配合 DataLoader(batch_size={batch})"),
+            .note("with DataLoader(batch_size={batch})", "配合 DataLoader(batch_size={batch})")
+            .when("trains"),
         line(Target::Ultralytics, "batch={total}")
             .note("of all GPUs together; it accumulates to nbs=64 by itself", "所有 GPU 合计；会自动累积到 nbs=64")
             .when("several"),
@@ -58,7 +59,7 @@ pub const FIX: Fix = Fix {
         line(Target::Diffusers, "--train_batch_size={batch} --gradient_accumulation_steps={steps}").when("trains"),
         line(Target::Diffusers, "pipe(..., num_images_per_prompt=1)")
             .note("and one prompt at a time", "且每次一个提示")
-            .unless("trains"),
+            .when("drawn-by-a-pipe"),
         line(Target::Fastai, "dls = learn.dls.new(bs={batch}); learn.add_cb(GradientAccumulation({effective}))")
             .unless("fastai-1"),
         line(Target::Fastai, "learn.data = src.databunch(bs={batch})").when("fastai-1"),
@@ -80,8 +81,9 @@ pub const FIX: Fix = Fix {
                 "optax.MultiSteps(optimizer, {steps}) keeps the effective batch",
                 "optax.MultiSteps(optimizer, {steps}) 保持等效批大小",
             )
-            .when("trains"),
-        line(Target::Jax, "batch_size = {batch}").when("calls"),
+            .when("known-in-jax"),
+        line(Target::Jax, "batch_size = {batch}").when("calls-in-jax"),
+        said(Target::Jax, "half as many samples in each step", "每步样本数减半").when("unknown-in-jax"),
         line(Target::Pytorch, "{name}={tried}"),
         line(Target::Pytorch, "DataLoader(..., batch_size={total})")
             .note("DataParallel divides it over the GPUs", "DataParallel 会把它分到各卡")
@@ -219,6 +221,7 @@ fn advise(case: &Case) -> Advice {
         // Of a device that the weights fill no batch is the larger part.
         .weight(if case.weights_fill() { 0.4 } else { 1.0 })
         .when("diffusion", case.diffusion())
+        .when("drawn-by-a-pipe", case.shows_a_pipeline() && !case.training())
         .when("elsewhere", learns_elsewhere || learns)
         .when("fits", learns && (!session || fits))
         .when("feeds", session && !fits)
@@ -255,6 +258,7 @@ fn advise(case: &Case) -> Advice {
             .frees_if(replayed::half_batch(case).or_else(|| halved(case)), case.ask_for_peak())
             .when("unknown-in-training", learns && !divided)
             .when("unknown-in-calls", !learns && !divided)
+            .when("unknown-in-jax", true)
             .fill_text("batch", half.clone())
             .fill_text("total", half)
             .fill_text("effective", text!(en: "<as before>", zh: "<不变>"))
@@ -307,6 +311,8 @@ fn advise(case: &Case) -> Advice {
     draft
         .own(own_words(case, batch, b, learns.then_some(a)))
         .when("known", true)
+        .when("known-in-jax", learns)
+        .when("calls-in-jax", !learns)
         .when("loader-training", learns && loads && !divided)
         .when("loader-only", !learns && loads && !divided)
         .when("training", learns && !loads && !divided)

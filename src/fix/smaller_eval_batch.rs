@@ -27,7 +27,7 @@ pub const FIX: Fix = Fix {
         line(Target::Fastai, "learn.data = src.databunch(val_bs={tried})").when("fastai-1"),
         line(Target::Fastai, "learn.dls = dblock.dataloaders(path, val_bs={tried})").unless("fastai-1"),
         line(Target::Pytorch, "val_loader = DataLoader(val_set, batch_size={tried})").when("loader"),
-        line(Target::Pytorch, "eval_batch_size = {tried}").when("set"),
+        said(Target::Pytorch, "half as many samples in each step of evaluation", "验证时每步的样本数减半").when("set"),
         said(Target::Pytorch, "smaller pieces of each picture: fewer rays at a time", "渲染图片时每块的光线数更少")
             .when("rays"),
         said(

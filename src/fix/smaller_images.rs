@@ -21,7 +21,13 @@ pub const FIX: Fix = Fix {
         line(Target::Ultralytics, "imgsz={shown}"),
         line(Target::Fastai, "src.transform(tfms, size={shown})").when("fastai-1"),
         line(Target::Fastai, "item_tfms=Resize({shown})").unless("fastai-1"),
-        line(Target::Diffusers, "pipe(..., height={shown}, width={shown})"),
+        line(Target::Diffusers, "pipe(..., height={shown}, width={shown})").when("pipe"),
+        said(
+            Target::Program,
+            "smaller pictures or inputs, by the program's own settings",
+            "用程序自带的设置缩小图片或输入",
+        )
+        .when("installed"),
         said(
             Target::ComfyUi,
             "the node that makes the latent: width {shown}, height {shown}",
@@ -105,7 +111,7 @@ fn advise(case: &Case) -> Advice {
         .when("video", video)
         .when("drawn", drawn && !case.diffusion());
     draft
-        .own(option)
+        .own(option.or_else(|| case.own_option_halved(Quantity::Frames).filter(|_| side.is_none())))
         .when("untold", untold)
         .when("fastai-1", case.first_fastai())
         .when("one-sample", one_sample)

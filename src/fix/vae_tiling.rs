@@ -19,7 +19,7 @@ pub const FIX: Fix = Fix {
     },
     costs: Costs { slows: (0.0, 0.3), numerics: Numerics::Benign },
     knobs: &[
-        line(Target::Diffusers, "pipe.vae.enable_tiling(); pipe.vae.enable_slicing()"),
+        line(Target::Diffusers, "pipe.vae.enable_tiling(); pipe.vae.enable_slicing()").when("pipe"),
         said(Target::ComfyUi, "use the node VAE Decode (Tiled)", "使用节点 VAE Decode (Tiled)").unless("sound"),
         said(
             Target::ComfyUi,
@@ -31,7 +31,14 @@ pub const FIX: Fix = Fix {
             Target::Pytorch,
             "decode the latents in tiles: vae.enable_tiling() where the decoder has it",
             "对潜变量分块解码：解码器支持时调用 vae.enable_tiling()",
-        ),
+        )
+        .when("code"),
+        said(
+            Target::Pytorch,
+            "decode the latents in tiles, where the decoder has that setting",
+            "对潜变量分块解码（若解码器有此设置）",
+        )
+        .unless("code"),
         said(Target::Program, "decode in tiles, where the program has that setting", "若程序有此设置，分块解码"),
         said(Target::SdWebUi, "--medvram, and the Tiled VAE extension", "--medvram，并安装 Tiled VAE 扩展"),
     ],
@@ -44,6 +51,7 @@ fn advise(case: &Case) -> Advice {
         return Advice::Withheld(text!(en: "it decodes in tiles already", zh: "已在分块解码"));
     }
     Draft::new(case, &FIX)
+        .own(case.own_option_halved(Quantity::Tile))
         .frees_unknown(text!(
             en: "the decoder's peak divided by the number of tiles; its size is not in the log",
             zh: "解码峰值除以块数；日志没有给出其大小"

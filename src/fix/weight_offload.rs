@@ -28,10 +28,12 @@ pub const FIX: Fix = Fix {
     costs: Costs { slows: (0.2, 0.95), numerics: Numerics::Same },
     knobs: &[
         line(Target::Vllm, "--cpu-offload-gb {vllm}"),
-        line(Target::Diffusers, "pipe.enable_model_cpu_offload()").note(
-            "or enable_sequential_cpu_offload(): least memory, slow",
-            "或 enable_sequential_cpu_offload()：最省显存，但慢",
-        ),
+        line(Target::Diffusers, "pipe.enable_model_cpu_offload()")
+            .note(
+                "or enable_sequential_cpu_offload(): least memory, slow",
+                "或 enable_sequential_cpu_offload()：最省显存，但慢",
+            )
+            .when("pipe"),
         line(Target::ComfyUi, "--lowvram"),
         line(Target::SdWebUi, "--medvram").note("or --lowvram", "或 --lowvram"),
         line(
@@ -45,6 +47,12 @@ pub const FIX: Fix = Fix {
             "把部分层留在 CPU，运行时再移到设备",
         )
         .when("own-model"),
+        said(
+            Target::Program,
+            "weights that wait in host memory, by the program's own option where it has one",
+            "让部分权重留在主机内存：使用程序自带的选项（若有）",
+        )
+        .when("installed"),
         line(Target::TensorFlow, "with tf.device(\"/cpu:0\"):")
             .note(
                 "around the variable that does not fit; its optimizer's slots follow it",

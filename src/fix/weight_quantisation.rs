@@ -61,7 +61,15 @@ pub const FIX: Fix = Fix {
             .note("names the file; then run a tag with fewer bits", "显示所用文件；再换位数更少的标签")
             .unless("width")
             .older(),
-        said(Target::Program, "a narrower quantisation of the same model", "同一模型的更小量化版本").when("forms"),
+        said(
+            Target::Program,
+            "a smaller or narrower variant of the model, where the program offers one",
+            "更小的模型或更低位宽的版本（若程序提供）",
+        )
+        .when("installed"),
+        said(Target::Program, "a narrower quantisation of the same model", "同一模型的更小量化版本")
+            .unless("installed")
+            .when("forms"),
         line(
             Target::Diffusers,
             "PipelineQuantizationConfig(quant_backend=\"bitsandbytes_4bit\", quant_kwargs={\"load_in_4bit\": True})",

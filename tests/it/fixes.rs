@@ -248,7 +248,8 @@ fn out_of_place(diagnosis: &Diagnosis, ranked: &Ranked) -> Vec<String> {
     let purpose = context.trainer.value().map(Trainer::purpose);
     let around = matches!(purpose, Some(Purpose::Training | Purpose::Diffusion));
     let of_the_hub = context.model.get().is_some_and(|model| model.contains('/'));
-    let shows = shown(&library) || around || of_the_hub;
+    // The bar of transformers' loader is the library's own line.
+    let shows = shown(&library) || around || of_the_hub || context.has(Clue::CheckpointShards);
     rule(line.contains("from_pretrained") && !shows, "a library that nothing shows");
     let arguments = ["per_device_train", "gradient_checkpointing=True", "use_liger_kernel=True", "dataloader_num"];
     let own = context.frames.first().is_some_and(|first| first.function == "<module>")

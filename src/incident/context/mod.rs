@@ -203,6 +203,18 @@ closed_set! {
         EngineObject = "engine-object",
         /// The engine is started by another program, whose options are spelled its own way.
         Wrapped = "wrapped",
+        /// stable-diffusion.cpp: ggml draws pictures, and there is neither a context nor a slot.
+    StableDiffusionCpp = "stable-diffusion-cpp",
+    /// Ray's actors are made by a library or trainer on top of it: no `ray.remote` of the user's.
+        RayManaged = "ray-managed",
+        /// joblib's pool of processes.
+        Joblib = "joblib",
+        /// Go's profiler is spoken of.
+        Pprof = "pprof",
+        /// transformers' loader counts the files of a checkpoint.
+        CheckpointShards = "checkpoint-shards",
+        /// Triton's server runs the model.
+        TritonServer = "triton-server",
         /// KoboldCpp has llama.cpp within, under options of its own.
         KoboldCpp = "kobold-cpp",
         /// A scene of Gaussians is fitted.

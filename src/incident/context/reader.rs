@@ -246,7 +246,16 @@ impl<'a> ContextReader<'a> {
         }
         let mut clues = Vec::new();
         surroundings::clues(text, &mut clues);
-        let in_messages = [Clue::DeviceAssert, Clue::TensorFlow1, Clue::TilesDecoding, Clue::GathersState];
+        let in_messages = [
+            Clue::DeviceAssert,
+            Clue::TensorFlow1,
+            Clue::TilesDecoding,
+            Clue::GathersState,
+            Clue::Wrapped,
+            Clue::StableDiffusionCpp,
+            Clue::RayManaged,
+            Clue::TritonServer,
+        ];
         for clue in clues.into_iter().filter(|clue| !message || in_messages.contains(clue)) {
             if seen.clues.insert(clue) {
                 self.clues.push((clue, line));

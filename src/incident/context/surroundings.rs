@@ -355,7 +355,18 @@ pub(super) fn clues(text: &str, found: &mut Vec<Clue>) {
     );
     add(Clue::BeforeAmpere, before_ampere(&lower));
     add(Clue::EarlyVllm, says(&["llm_engine.py"]) && says(&["# gpu blocks:"]));
-    add(Clue::EngineObject, says(&["llm(model=", "= llm(", "= llama(", "sgl.engine("]));
+    add(
+        Clue::EngineObject,
+        says(&[
+            "llm(model=",
+            "= llm(",
+            "= llama(",
+            "sgl.engine(",
+            // LMDeploy's.
+            "turbomindengineconfig(",
+            "pipe = pipeline(",
+        ]),
+    );
     add(
         Clue::Wrapped,
         says(&[
@@ -370,9 +381,40 @@ pub(super) fn clues(text: &str, found: &mut Vec<Clue>) {
             "llamafactory-cli chat",
             "bentoml serve",
             "litserve",
-        ]),
+            "langchain",
+            "lm_eval --",
+            "--model_args",
+            "llmrayactor",
+            "vllm_maxlen",
+            "engine=vllm",
+            // Text generation web UI, Jan, KoboldAI, Khoj and what else has llama.cpp within.
+            "llamacppmodel",
+            "llamacpp-router",
+            "jan/data/",
+            "koboldai",
+            "offline chat model",
+        ]) || says(&["/go/src/"]) && says(&["llama.cpp"]),
     );
     add(Clue::InstalledCommand, starts_in_a_command(text));
+    add(Clue::StableDiffusionCpp, says(&["stable-diffusion.cpp"]));
+    // What Ray's own libraries and trainers built on it call their actors.
+    add(
+        Clue::RayManaged,
+        says(&[
+            "raytrainworker",
+            "workerdict",
+            "taskrunner",
+            "rolloutworker",
+            "policyevaluator",
+            "implicitfunc",
+            "trial_runner",
+            "llmrayactor",
+        ]),
+    );
+    add(Clue::Joblib, says(&["joblib", "loky", "[parallel(n_jobs="]));
+    add(Clue::Pprof, says(&["pprof"]));
+    add(Clue::CheckpointShards, says(&["loading checkpoint shards"]));
+    add(Clue::TritonServer, says(&["tritonserver", "pb_stub"]));
     add(Clue::KoboldCpp, says(&["koboldcpp"]));
     add(Clue::Splats, says(&["splatfacto", "gsplat", "num_gaussians", "number of gaussians"]));
     add(Clue::CopyPerNode, says(&["use_numa=1"]));
