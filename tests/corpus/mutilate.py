@@ -17,6 +17,7 @@ import argparse
 import collections
 import concurrent.futures
 import json
+import math
 import pathlib
 import random
 import re
@@ -161,7 +162,7 @@ UNITS = (1, 2**10, 2**20, 2**30, 2**40, 10**3, 10**6, 10**9, 10**12, 4096, 16384
 
 
 def printed(text):
-    """Whatever size a number of the text can be, to the byte."""
+    """Whatever size a number or a tensor's shape of the text can be, to the byte."""
     out = set()
     for number in re.findall(r"\d+(?:[.,]\d+)*", text):
         forms = {number.replace(",", ""), number.replace(",", ".")}
@@ -171,6 +172,10 @@ def printed(text):
             except ValueError:
                 continue
             out.update(round(value * unit) for unit in UNITS if value * unit < 2**63)
+    # Where the size itself is cut off, the shape beside it is as exact.
+    for shape in re.findall(r"\[(\d+(?:, ?\d+)+)\]", text):
+        elements = math.prod(int(side) for side in shape.split(","))
+        out.update(elements * width for width in (1, 2, 4, 8))
     return out
 
 
