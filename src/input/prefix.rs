@@ -18,8 +18,10 @@ enum Regular {
     Number,
     /// `[3] text` of Hydra's `-prepend-rank`.
     Bracket,
-    /// `worker-3: text` of pdsh and DeepSpeed, `worker-3  | text` of compose, by the part before the number.
+    /// `worker-3: text` of pdsh and DeepSpeed, by the part before the number.
     Named(String),
+    /// `worker-3  | text` of compose, likewise.
+    Composed(String),
 }
 
 /// Takes rank prefixes off the lines and notes the rank. Returns whether any was taken off.
@@ -121,13 +123,23 @@ fn strip_regular(lines: &mut [Line]) -> bool {
     if shape == Regular::Number && numbers_a_listing(lines) {
         return false;
     }
+    let several = several_of(lines, &shape);
     for line in lines.iter_mut() {
         if let Some((_, prefix)) = regular(&line.text).filter(|(other, _)| *other == shape) {
             line.text.drain(prefix.from..prefix.to);
-            line.rank = prefix.rank;
+            line.rank = prefix.rank.filter(|_| several);
         }
     }
     true
+}
+
+/// False for the only container of a service: compose numbers from 1 on, whether there are others or not.
+fn several_of(lines: &[Line], shape: &Regular) -> bool {
+    let Regular::Composed(_) = shape else { return true };
+    let of_shape = |line: &Line| regular(&line.text).filter(|(other, _)| other == shape)?.1.rank;
+    let mut numbers = lines.iter().filter_map(of_shape);
+    let first = numbers.next();
+    numbers.any(|number| Some(number) != first)
 }
 
 /// `0: `, `1: `, `2: ` … number the frames of a backtrace or the lines of a listing: they are no ranks.
@@ -165,18 +177,18 @@ fn regular(text: &str) -> Option<(Regular, Prefix)> {
     let name = trimmed.get(..name_end)?;
     let rank = index_of(name)?;
     let behind = trimmed.get(name_end..)?;
-    let tail = if behind.starts_with(": ") || behind == ":" {
-        behind.len().min(2)
+    let stem = || name.trim_end_matches(|c: char| c.is_ascii_digit()).to_string();
+    let (shape, tail) = if behind.starts_with(": ") || behind == ":" {
+        (Regular::Named(stem()), behind.len().min(2))
     } else {
         let bar = behind.trim_start_matches(' ');
         let blanks = behind.len() - bar.len();
         if blanks == 0 || !bar.starts_with('|') {
             return None;
         }
-        blanks + 1 + usize::from(bar.starts_with("| "))
+        (Regular::Composed(stem()), blanks + 1 + usize::from(bar.starts_with("| ")))
     };
-    let stem = name.trim_end_matches(|c: char| c.is_ascii_digit()).to_string();
-    Some((Regular::Named(stem), Prefix { from: 0, to: indent + name_end + tail, rank: Some(rank) }))
+    Some((shape, Prefix { from: 0, to: indent + name_end + tail, rank: Some(rank) }))
 }
 
 /// The number that a host's or a pod's name ends with.
@@ -268,6 +280,7 @@ mod tests {
         assert_eq!(stripped("1: a\n2: b\n3: c")[2], ("3: c".to_string(), None));
         assert_eq!(stripped("worker-3: a\nworker-1: b\nworker-3:   c")[2], ("  c".to_string(), Some(3)));
         assert_eq!(stripped("web-1  | a\nweb-0  | b\nweb-1  |   c")[2], ("  c".to_string(), Some(1)));
+        assert_eq!(stripped("web-1  | a\nweb-1  | b\nweb-1  |   c")[2], ("  c".to_string(), None));
         assert_eq!(stripped("0: a\n1: b\nplain\n2: c\nother")[0], ("0: a".to_string(), None));
     }
 }
