@@ -104,6 +104,7 @@ const ROWS: &[Wording] = &[
         Shm,
     ),
     row(&["Buffer overflow when allocating memory for"], "flashinfer-workspace", Program::FlashInfer, Gpu),
+    row(&["in AlignedAllocator", "Failed to allocate memory for"], "flashinfer-workspace", Program::FlashInfer, Gpu),
     row(&["PxgCudaDeviceMemoryAllocator fail to allocate", "Result = 2"], "physx-device", Program::IsaacSim, Gpu),
     row(
         &["greater than the maximum allowed buffer size", "RuntimeError: Attempting to allocate"],
@@ -219,6 +220,7 @@ const TRIGGERS: &[&str] = &[
     "Failed to successfully execute function and free resources",
     "Failed to truncate the file. No space left on device",
     "Buffer overflow when allocating memory for",
+    "in AlignedAllocator",
     "PxgCudaDeviceMemoryAllocator fail to allocate",
     "greater than the maximum allowed buffer size",
     "vkCreateImage failed -1000069000",

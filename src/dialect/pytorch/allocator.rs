@@ -369,7 +369,7 @@ impl Reader<'_> {
         {
             self.facts.device = Known::Seen(index, self.text.span(end - 1, end));
         }
-        let capacity = self.size_before(Fact::Capacity, "totalcapacity");
+        let capacity = self.size_before(Fact::Capacity, "totalcap");
         let allocated = self.size_before(Fact::Allocated, "alreadyallocated");
         if !capacity && !allocated {
             return false;
