@@ -79,6 +79,7 @@ const ROWS: &[Wording] = &[
     row(&["Failed to allocate CPU Memory"], "mxnet-host", Program::Mxnet, Host),
     row(&["reduce the size of the hierarchical cache"], "sglang-host-cache", Program::Sglang, Host).decimal(),
     row(&["Out of memory. Try to lower your batch size"], "sglang-pool", Program::Sglang, KvCache),
+    row(&["alloc_req_slots runs out of memory"], "sglang-request-table", Program::Sglang, KvCache),
     row(&["Device lost:", "E_OUTOFMEMORY"], "webgpu-device-lost", Program::WebGpu, Gpu),
     row(&["exceeds the max buffer size limit"], "webgpu-buffer-size", Program::WebGpu, Gpu)
         .shows(&[Sign::BufferSizeLimit]),
@@ -221,6 +222,7 @@ const TRIGGERS: &[&str] = &[
     "Failed to truncate the file. No space left on device",
     "Buffer overflow when allocating memory for",
     "in AlignedAllocator",
+    "alloc_req_slots runs out of memory",
     "PxgCudaDeviceMemoryAllocator fail to allocate",
     "greater than the maximum allowed buffer size",
     "vkCreateImage failed -1000069000",
