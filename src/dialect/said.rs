@@ -57,9 +57,12 @@ impl Event {
         self.says("Exception during initialization")
     }
 
-    /// True where a bar of loading stands in the message.
+    /// True where the message itself is of weights that are loaded: by a bar of loading, the call that a worker was
+    /// asked for, or ExLlama's words for what did not fit.
     pub(crate) fn of_loading(&self) -> bool {
-        self.says("Loading checkpoint shards")
+        ["Loading checkpoint shards", "Error executing method load_model", "VRAM for model"]
+            .iter()
+            .any(|words| self.says(words))
     }
 
     /// True where the message prints the shape of the array that it had no room for.

@@ -22,7 +22,7 @@ pub const FIX: Fix = Fix {
         line(Target::DeepSpeed, "\"activation_checkpointing\": {\"cpu_checkpointing\": true}").when("deepspeed"),
         line(Target::Pytorch, "with torch.autograd.graph.save_on_cpu(pin_memory=True):")
             .note("around the forward pass", "包住前向")
-            .when("code"),
+            .when("own-pass"),
         said(
             Target::Pytorch,
             "activations that wait in host memory, by the program's own option where it has one",
@@ -38,8 +38,17 @@ fn advise(case: &Case) -> Advice {
     if let Some(why) = case.never_fits() {
         return Advice::Withheld(why);
     }
+    // These trainers have no such setting, and their users no forward pass to put it around.
+    let sets_nothing_of_the_kind =
+        matches!(case.trainer(), Some(Trainer::Ultralytics | Trainer::MmEngine | Trainer::Fastai));
     Draft::new(case, &FIX)
-        .when("unshown", !case.shows_own_code() && crate::incident::release::knows(case.incident, "save_on_cpu"))
+        .when("own-pass", case.writes_the_pass())
+        .when(
+            "unshown",
+            !case.writes_the_pass()
+                && !sets_nothing_of_the_kind
+                && crate::incident::release::knows(case.incident, "save_on_cpu"),
+        )
         .when("deepspeed", case.trainer() == Some(Trainer::DeepSpeed) || case.context.zero_stage.is_known())
         .weight(if case.training() { 1.0 } else { 0.3 })
         .frees_if(

@@ -396,6 +396,7 @@ impl<'a> Case<'a> {
             None => match self.context.other_batch.get() {
                 Some((_, count)) => *count <= 1,
                 _ if self.draws_one() => true,
+                _ if self.clue(Clue::OneSample) && !self.training() => true,
                 // Layers put the samples first: a tensor of several dimensions whose first is 1 is of one sample.
                 None => self.incident.event.facts.number(Number::FirstDimension).is_some_and(|first| first <= 1.0),
             },

@@ -30,6 +30,7 @@ pub const FIX: Fix = Fix {
             // What is moved is there as a whole already, and the passes of a graph have no rows.
             && case.data_moved().is_none()
             && !case.failing_code().contains(".backward(")
+            && may_be_divided(case)
     },
     costs: Costs { slows: (0.0, 0.2), numerics: Numerics::Same },
     knobs: &[
@@ -61,6 +62,19 @@ pub const FIX: Fix = Fix {
     advise,
 };
 
+/// True where the traceback ends in an operation on tensors, or there is none and what is worked on has no smaller form
+/// of its own: a picture, film or recording is itself made smaller or cut.
+fn may_be_divided(case: &Case) -> bool {
+    if case.context.frames.iter().any(|frame| frame.is_user_code()) && case.pytorch() {
+        return case.works_on_tensors();
+    }
+    if case.context.frames.is_empty() && case.clue(Clue::OneSample) {
+        return false;
+    }
+    let cut = [Subject::Pictures, Subject::Video, Subject::Sound, Subject::Speech, Subject::Proteins];
+    !case.context.frames.is_empty() || !case.subject().is_some_and(|subject| cut.contains(&subject))
+}
+
 fn advise(case: &Case) -> Advice {
     let requested = case.requested().filter(|requested| requested.low > 0);
     let huge = requested.zip(case.capacity()).is_some_and(|(r, c)| r.middle() * 4 > c.middle());
@@ -76,14 +90,7 @@ fn advise(case: &Case) -> Advice {
         Some(place) if case.shows_own_code() => draft.when("placed", true).fill("place", place),
         _ => draft,
     };
-    // A call of the whole model takes fewer samples; what is within it is not the user's to take apart.
-    let whole = ["model(", "net(", "self.forward("].iter().any(|call| case.failing_code().contains(call))
-        && case.context.frames.last().is_some_and(|last| !last.is_user_code());
-    let weight = match (whole, case.clue(Clue::Quadratic)) {
-        (true, _) => 0.4,
-        (false, true) => 1.2,
-        (false, false) => 1.0,
-    };
+    let weight = if case.clue(Clue::Quadratic) { 1.2 } else { 1.0 };
     draft
         .own(case.own_option_halved(Quantity::Chunk))
         .when("huge", huge)

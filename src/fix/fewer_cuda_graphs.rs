@@ -22,10 +22,12 @@ pub const FIX: Fix = Fix {
         line(Target::Sglang, "--cuda-graph-max-bs {largest}")
             .note("or --disable-cuda-graph", "或 --disable-cuda-graph"),
         line(Target::Tgi, "--cuda-graphs 0"),
-        line(Target::Pytorch, "torch.compile(model)").note(
-            "mode=\"default\" instead of \"reduce-overhead\" or \"max-autotune\"; of an engine: its eager mode",
-            "用 mode=\"default\" 代替 \"reduce-overhead\" 或 \"max-autotune\"；若是推理引擎，用其 eager 模式",
-        ),
+        line(Target::Pytorch, "torch.compile(model)")
+            .note(
+                "mode=\"default\" instead of \"reduce-overhead\" or \"max-autotune\"; of an engine: its eager mode",
+                "用 mode=\"default\" 代替 \"reduce-overhead\" 或 \"max-autotune\"；若是推理引擎，用其 eager 模式",
+            )
+            .when("compiled"),
     ],
     fixtures: &["vllm/kv-bytes", "vllm/no-blocks"],
     advise,
@@ -72,6 +74,7 @@ fn advise(case: &Case) -> Advice {
         )
     });
     Draft::new(case, &FIX)
+        .when("compiled", case.clue(Clue::CudaGraphs) || case.context.compile.value() == Some(true))
         .when("capture", case.sign(Sign::GraphCapture))
         .weight(capture)
         .frees_if(

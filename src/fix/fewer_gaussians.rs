@@ -1,6 +1,7 @@
 //! Fewer Gaussians in a scene.
 
 use super::prelude::*;
+use crate::incident::context::Frame;
 
 pub const FIX: Fix = Fix {
     id: "fewer-gaussians",
@@ -27,7 +28,13 @@ pub const FIX: Fix = Fix {
         line(Target::Shell, "--densify_until_iter 10000 --densify_grad_threshold 0.0004").when("growing"),
         line(Target::Shell, "-r 2")
             .note("half the resolution; 4 for a quarter", "分辨率减半；4 为四分之一")
-            .unless("nerfstudio"),
+            .when("original"),
+        said(
+            Target::Program,
+            "a higher gradient before a Gaussian is split, an earlier end of splitting, or pictures of half the size",
+            "提高分裂的梯度阈值、更早停止分裂，或把图像缩小一半",
+        )
+        .when("another"),
     ],
     fixtures: &["fix/gaussians"],
     advise,
@@ -35,10 +42,22 @@ pub const FIX: Fix = Fix {
 
 fn advise(case: &Case) -> Advice {
     let nerfstudio = case.context.frames.iter().any(|frame| super::moment::path(frame).contains("/nerfstudio/"));
+    // The options are those of the first implementation (graphdeco-inria/gaussian-splatting) and of its forks.
+    let of_the_original = |frame: &Frame| {
+        ["gaussian_renderer", "scene/gaussian_model", "gaussian-splatting", "utils/camera_utils"]
+            .iter()
+            .any(|part| super::moment::path(frame).contains(part))
+    };
+    let told = [case.context.program.get(), case.context.command.get()];
+    let original = !nerfstudio
+        && (case.context.frames.iter().any(of_the_original)
+            || told.into_iter().flatten().any(|text| text.contains("train.py")));
     Draft::new(case, &FIX)
         .when("nerfstudio", nerfstudio)
         // While pictures are read no Gaussian has been made yet.
-        .when("growing", !nerfstudio && case.in_a_pass())
+        .when("growing", original && case.in_a_pass())
+        .when("original", original)
+        .when("another", !nerfstudio && !original)
         .frees_unknown(text!(
             en: "in proportion to the number of Gaussians, which the log does not give",
             zh: "与高斯数量成正比；日志没有给出数量"

@@ -18,7 +18,13 @@ pub const FIX: Fix = Fix {
     },
     helps: &[Work::Training],
     needs: &[Need::Training, Need::NoEngine, Need::Loaded],
-    applies: |case| case.training_step() && !case.before_a_pass(),
+    // A field of rays is one small network without blocks, and a scene of Gaussians has none.
+    applies: |case| {
+        case.training_step()
+            && !case.before_a_pass()
+            && !case.penalises_gradients()
+            && !matches!(case.subject(), Some(Subject::Rays | Subject::Gaussians))
+    },
     costs: Costs { slows: (0.2, 0.35), numerics: Numerics::Same },
     knobs: &[
         line(
@@ -37,17 +43,17 @@ pub const FIX: Fix = Fix {
         line(Target::TensorFlow, "block = tf.recompute_grad(block)"),
         line(Target::Pytorch, "x = torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)")
             .note("per block", "逐块")
-            .when("code"),
+            .when("own-pass"),
         line(Target::Pytorch, "x = torch.utils.checkpoint.checkpoint(block, x)")
             .note("per block", "逐块")
-            .when("code")
+            .when("own-pass")
             .older(),
         said(
             Target::Pytorch,
             "the program's own option for gradient checkpointing, or torch.utils.checkpoint around each block",
             "程序自带的 gradient checkpointing 选项，或对每组层使用 torch.utils.checkpoint",
         )
-        .unless("code"),
+        .when("unshown"),
         said(
             Target::Program,
             "the program's own option for gradient checkpointing or for less memory",
@@ -71,6 +77,8 @@ fn advise(case: &Case) -> Advice {
     let logits = if case.clue(Clue::VocabularyLogits) { 0.6 } else { 1.0 };
     Draft::new(case, &FIX)
         .when("megatron-1", case.first_megatron())
+        .when("own-pass", case.writes_the_pass())
+        .when("unshown", !case.writes_the_pass() && !case.driven())
         .weight(case.if_training() * logits)
         .frees_if(
             replayed::recomputed(case).or_else(|| {

@@ -17,7 +17,13 @@ pub const FIX: Fix = Fix {
     },
     helps: &[Work::Training],
     needs: &[Need::Training, Need::NoEngine, Need::Batch, Need::Pass],
-    applies: |case| case.training_step() && case.language_model(),
+    // A corpus for pre-training is cut into pieces of one length, as Megatron's data sets are.
+    applies: |case| {
+        case.training_step()
+            && case.language_model()
+            && !case.pretrains()
+            && !matches!(case.trainer(), Some(Trainer::Megatron))
+    },
     costs: Costs { slows: (-0.3, 0.0), numerics: Numerics::Benign },
     knobs: &[
         line(Target::Trl, "SFTConfig(packing=True)"),

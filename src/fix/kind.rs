@@ -6,7 +6,7 @@ use super::moment::path;
 use crate::dialect::Sign;
 use crate::domain::trainer::Trainer;
 use crate::domain::{Accelerator, Number, Program};
-use crate::incident::context::{Clue, Frame, Phase, Platform};
+use crate::incident::context::{Clue, Frame, Phase, Platform, Subject};
 use crate::incident::release;
 
 /// Options that keep what is worked on off the device: a word of the failing lines, functions or files, and how each is
@@ -115,7 +115,8 @@ impl Case<'_> {
             speaks(shown.rsplit_once('/').map_or("", |(folder, _)| folder)) || speaks(&frame.function) && nerfstudio
         };
         self.on_gpu()
-            && (nerfstudio && context.has(Clue::Splats)
+            && (context.subject == Some(Subject::Gaussians)
+                || nerfstudio && context.has(Clue::Splats)
                 || frames().any(of_a_frame)
                 || [context.program.get(), context.command.get()].into_iter().flatten().any(|text| speaks(text)))
     }

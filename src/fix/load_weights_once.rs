@@ -43,6 +43,9 @@ pub const FIX: Fix = Fix {
 };
 
 fn advise(case: &Case) -> Advice {
+    if case.moves_to_the_host() {
+        return Advice::Silent;
+    }
     let loading = case.loading();
     let per_node = case.clue(Clue::CopyPerNode);
     if !loading && !per_node && case.confidence(CauseId::DuplicateModel) < 0.05 || case.builds_a_model() {

@@ -18,7 +18,11 @@ pub const FIX: Fix = Fix {
     },
     helps: &[Work::Training, Work::Inference],
     needs: &[Need::Gpu, Need::NoEngine, Need::Loaded, Need::Pass],
-    applies: |case| case.learns() && !case.still_beyond(0.5) && case.confidence(CauseId::SingleHugeAllocation) < 0.6,
+    applies: |case| {
+        case.learns() && !case.still_beyond(0.5) && case.confidence(CauseId::SingleHugeAllocation) < 0.6
+            // Splats are drawn by kernels of 32 bits, without a network.
+            && case.subject() != Some(Subject::Gaussians)
+    },
     costs: Costs { slows: (-0.6, 0.0), numerics: Numerics::Benign },
     knobs: &[
         line(Target::HfTrainer, "bf16=True")
@@ -44,9 +48,9 @@ pub const FIX: Fix = Fix {
             "compute in jnp.bfloat16, keep parameters in float32",
             "用 jnp.bfloat16 计算，参数保持 float32",
         )
-        .when("jax"),
-        said(Target::Jax, "compute in bfloat16, keep parameters in float32", "用 bfloat16 计算，参数保持 float32")
-            .unless("jax"),
+        .when("jax-network"),
+        said(Target::Jax, "a narrower type of numbers, where it is precise enough", "精度足够时，使用更窄的数值类型")
+            .when("arrays"),
         said(
             Target::Pytorch,
             "16-bit computation: the program's own option for fp16 or bf16, or torch.autocast in code of your own",
@@ -118,9 +122,16 @@ fn advise(case: &Case) -> Advice {
         _ => 0.35,
     };
     let (nvidia, trains) = (case.accelerator() == Accelerator::Cuda, case.training());
-    let shown = case.shows_own_code();
+    let shown = case.writes_the_pass();
+    let network = ["/flax/", "/haiku/", "/optax/", "/equinox/", "/maxtext/"];
+    let network = trains || case.context.batch_size.is_known() || network.iter().any(|library| case.frames_of(library));
     let (early, nvidia) = (nvidia && case.clue(Clue::BeforeAmpere), nvidia && !case.clue(Clue::BeforeAmpere));
-    Draft::new(case, &FIX)
+    let draft = Draft::new(case, &FIX);
+    let jax = case.program() == Program::Jax && !network;
+    let draft = if jax { draft.titled(text!(en: "Narrower numbers", zh: "更窄的数值类型")) } else { draft };
+    draft
+        .when("jax-network", network)
+        .when("arrays", !network)
         .when("mmengine", case.on_mmengine())
         .when("amp", case.accelerator() == Accelerator::Cuda && release::shows_torch(case.incident, (1, 6)))
         .weight(known)

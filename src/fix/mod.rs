@@ -84,6 +84,7 @@ mod one_region;
 mod other_device;
 mod other_libraries;
 mod own;
+mod pass;
 mod persistent_workers_off;
 mod pin_memory;
 mod place;

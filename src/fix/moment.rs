@@ -654,6 +654,9 @@ impl<'a> Case<'a> {
     /// language model, a diffusion model, one of a hub or of an engine. Networks that somebody trained for a task of
     /// their own, and those of web UIs and other libraries, are neither.
     pub(super) fn comes_in_forms(&self) -> bool {
+        if self.of_latent_diffusion() {
+            return false;
+        }
         self.engine().is_some()
             || self.large_model()
             || self.pretrained()

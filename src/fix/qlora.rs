@@ -36,6 +36,11 @@ pub const FIX: Fix = Fix {
 };
 
 fn advise(case: &Case) -> Advice {
+    // Adapters that are merged into a copy are trained; an optimizer's state that is put back is of these parameters.
+    let put_back = case.restores_an_optimizer() && case.phase() == Some(Phase::Resume);
+    if case.copies_a_model() || put_back {
+        return Advice::Silent;
+    }
     if case.quantised() {
         return Advice::Withheld(text!(en: "the base is quantised already", zh: "基座已经量化"));
     }

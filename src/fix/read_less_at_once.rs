@@ -57,7 +57,13 @@ pub const FIX: Fix = Fix {
             "a smaller input at once: fewer samples, or a smaller or divided picture",
             "一次处理更小的输入：更少的样本，或缩小、切分图片",
         )
-        .when("of-a-pass"),
+        .when("of-pictures"),
+        said(
+            Target::Program,
+            "half as much at once: a smaller batch where there is one, else a smaller input",
+            "一次处理减半：有批大小就减小批大小，否则缩小输入",
+        )
+        .when("of-anything"),
         line(Target::Numpy, "np.load(path, mmap_mode=\"r\")")
             .note("or blocks of rows", "或按行分块")
             .when("array-file"),
@@ -102,7 +108,20 @@ pub const FIX: Fix = Fix {
             "a smaller input at once: fewer samples, or tiles of a large image",
             "一次处理更小的输入：更少的样本，或把大图切块",
         )
-        .when("tensor"),
+        .when("of-pictures"),
+        said(
+            Target::Pytorch,
+            "fewer nodes and edges at once: sampled neighbours, or a part of the graph",
+            "一次处理更少的节点和边：邻居采样，或只取图的一部分",
+        )
+        .when("of-a-graph"),
+        line(Target::Pytorch, "for block in x.split(1024): ...").note("at {place}", "位于 {place}"),
+        said(
+            Target::Pytorch,
+            "half as much at once: a smaller batch where there is one, else a smaller input",
+            "一次处理减半：有批大小就减小批大小，否则缩小输入",
+        )
+        .when("of-anything"),
         said(
             Target::Pytorch,
             "if it holds its data as a whole: read and work on a part at a time",
@@ -151,16 +170,30 @@ fn advise(case: &Case) -> Advice {
         Some(narrow) => draft.fill("narrow", narrow),
         None => draft,
     };
+    let pass = array && !reads && !data;
+    let pictures = matches!(case.subject(), Some(Subject::Pictures | Subject::Video));
+    let graph = case.subject() == Some(Subject::Graph);
+    let operation =
+        pass && case.pytorch() && !graph && !case.training() && case.shows_own_code() && case.works_on_tensors();
+    let draft = match case.failing_line().filter(|_| operation) {
+        Some(place) => draft.fill("place", place),
+        None => draft,
+    };
+    let draft = match pass && !case.training() {
+        true => draft.titled(text!(en: "Less at once", zh: "减少一次处理的量")),
+        false => draft,
+    };
     draft
+        .when("of-pictures", pass && pictures && !operation)
+        .when("of-a-graph", pass && graph)
+        .when("of-anything", pass && !pictures && !graph && !operation)
         .when("array", array && !reads)
         .when("of-data", array && !reads && data && Need::OwnCode.met(case))
-        .when("of-a-pass", array && !reads && !data)
         .when("array-file", array_file)
         .when("table", table && !array_file)
         .when("block", !array_file && !table && narrow.is_none())
         .when("table-file", says(&["read_csv", "read_table"]))
         .when("untold", !case.training())
-        .when("tensor", !case.training() && array)
         .when("unread", !case.training() && !array)
         .weight(match reads || array || case.phase() == Some(Phase::DataLoading) {
             true if case.forks_loaders() => GUESS,

@@ -17,7 +17,8 @@ pub const FIX: Fix = Fix {
     helps: &[Work::Training, Work::Inference],
     needs: &[Need::Gpu, Need::NoEngine, Need::Loaded, Need::Pass],
     applies: |case| match case.subject() {
-        Some(Subject::Text | Subject::Sound | Subject::Proteins) => true,
+        _ if case.in_a_vision_tower() => false,
+        Some(Subject::Text | Subject::Speech | Subject::Sound | Subject::Proteins) => true,
         None => case.language_model(),
         // Pictures are tokens too where a language model sees them.
         Some(Subject::Pictures | Subject::Video) => case.language_model() && case.trains_on_text(),
@@ -34,6 +35,8 @@ pub const FIX: Fix = Fix {
             "更短的音频片段：切分长录音，或去掉最长的",
         )
         .when("recordings"),
+        said(Target::Program, "a shorter text in each call: sentence by sentence", "缩短每次调用的文本：逐句合成")
+            .when("sentences"),
         said(Target::Program, "a shorter duration", "缩短时长").when("duration"),
         said(
             Target::Program,
@@ -70,13 +73,16 @@ fn advise(case: &Case) -> Advice {
     let tokenized = case.language_model() && case.pretrained() && !case.pipeline();
     let draft = Draft::new(case, &FIX);
     let draft = match subject {
-        Some(Subject::Sound | Subject::Proteins) => draft.titled(text!(en: "Shorter inputs", zh: "缩短输入")),
+        Some(Subject::Speech | Subject::Sound | Subject::Proteins) => {
+            draft.titled(text!(en: "Shorter inputs", zh: "缩短输入"))
+        }
         _ => draft,
     };
     draft
         .when("length", length.is_some())
-        .when("tokenized", tokenized && !matches!(subject, Some(Subject::Sound | Subject::Proteins)))
+        .when("tokenized", tokenized && !matches!(subject, Some(Subject::Speech | Subject::Sound | Subject::Proteins)))
         .when("texts", length.is_none() && matches!(subject, Some(Subject::Text) | None))
+        .when("sentences", subject == Some(Subject::Speech))
         .when("recordings", subject == Some(Subject::Sound) && !case.diffusion())
         .when("duration", subject == Some(Subject::Sound) && case.diffusion())
         .when("chains", subject == Some(Subject::Proteins))

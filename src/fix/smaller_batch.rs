@@ -122,13 +122,15 @@ pub const FIX: Fix = Fix {
             "the node that makes the latent: batch_size 1, or fewer frames",
             "生成 latent 的节点：batch_size 设为 1，或减少帧数",
         )
-        .unless("sound"),
+        .when("pictures"),
         said(
             Target::ComfyUi,
             "the node that makes the latent: batch_size 1, or a shorter duration",
             "生成 latent 的节点：batch_size 设为 1，或缩短时长",
         )
         .when("sound"),
+        said(Target::ComfyUi, "fewer frames, in the node that makes the latent", "在生成 latent 的节点中减少帧数")
+            .when("video"),
     ],
     fixtures: &["candle/weights", "cause/simulator-beside"],
     advise,
@@ -196,6 +198,12 @@ fn advise(case: &Case) -> Advice {
         return Advice::Silent;
     }
     if !case.context.batch_size.is_known() && !case.context.other_batch.is_known() && case.one_at_a_time() {
+        if case.clue(Clue::OneSample) {
+            return Advice::WontHelp(text!(
+                en: "one sample is worked on: the first dimension of the printed tensor is 1",
+                zh: "一次只处理一个样本：打印的张量第一维为 1"
+            ));
+        }
         if case.incident.event.facts.number(Number::FirstDimension).is_none_or(|first| first > 1.0) {
             return Advice::WontHelp(
                 text!(en: "the command asks for one sample already", zh: "命令已指定每次一个样本"),
@@ -230,6 +238,8 @@ fn advise(case: &Case) -> Advice {
         .when("fastai-1", case.first_fastai())
         .when("megatron-1", case.first_megatron())
         .when("mmengine", case.on_mmengine())
+        .when("video", case.subject() == Some(Subject::Video))
+        .when("pictures", !case.of_sound() && case.subject() != Some(Subject::Video))
         .when("divided", divided);
     if let Some((name, count)) = case.context.other_batch.get().cloned()
         && !case.context.batch_size.is_known()
@@ -353,6 +363,7 @@ fn instead_of_a_batch(case: &Case) -> Option<Text> {
             en: "fewer atoms on each device: more devices, or a smaller system",
             zh: "减少每个设备上的原子数：使用更多设备，或缩小体系"
         ),
+        Some(Subject::Gaussians) => return None,
         _ if at_once == AtOnce::Several => return None,
         Some(Subject::Graph) => text!(
             en: "fewer nodes and edges at once: sampled neighbours, or a part of the graph",
@@ -372,9 +383,11 @@ fn instead_of_a_batch(case: &Case) -> Option<Text> {
         Some(Subject::Sound) => {
             text!(en: "shorter pieces of sound at once, or fewer of them", zh: "一次处理更短或更少的音频片段")
         }
+        Some(Subject::Speech) => {
+            text!(en: "a shorter text in each call: sentence by sentence", zh: "缩短每次调用的文本：逐句合成")
+        }
         Some(Subject::Proteins) => text!(en: "fewer chains at once", zh: "减少一次处理的序列数"),
         Some(Subject::Text) => text!(en: "fewer texts at once, or shorter ones", zh: "一次处理更少或更短的文本"),
-        Some(Subject::Gaussians) => return None,
         None => text!(
             en: "half as much at once: a smaller batch where there is one, else smaller inputs",
             zh: "一次处理减半：有批大小就减小批大小，否则缩小输入"

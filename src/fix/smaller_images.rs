@@ -1,6 +1,7 @@
 //! Fewer pixels.
 
 use super::prelude::*;
+use crate::incident::context::subject;
 
 pub const FIX: Fix = Fix {
     id: "smaller-images",
@@ -20,7 +21,7 @@ pub const FIX: Fix = Fix {
     knobs: &[
         line(Target::Ultralytics, "imgsz={shown}"),
         line(Target::Fastai, "src.transform(tfms, size={shown})").when("fastai-1"),
-        line(Target::Fastai, "item_tfms=Resize({shown})").unless("fastai-1"),
+        line(Target::Fastai, "item_tfms=Resize({shown})").when("fastai-2"),
         line(Target::Diffusers, "pipe(..., height={shown}, width={shown})").when("pipe"),
         said(
             Target::Program,
@@ -41,6 +42,14 @@ pub const FIX: Fix = Fix {
         said(Target::Program, "a smaller input, or a part of it at a time", "缩小输入，或一次只处理一部分")
             .when("one-sample"),
         said(Target::Program, "smaller pictures, or tiles of them", "缩小图片，或分块处理").when("pictures"),
+        said(Target::Program, "pictures of a lower resolution", "降低图片分辨率").when("trained-on"),
+        line(Target::Swift, "MAX_PIXELS=<smaller>").note("before the command", "放在命令之前").when("qwen-tower"),
+        said(
+            Target::Program,
+            "fewer or smaller images in each sample: a smaller limit of pixels, where the processor has one",
+            "减少或缩小每个样本中的图像：处理器若有像素上限就调低",
+        )
+        .when("tower"),
         said(Target::Program, "fewer frames at once, or smaller ones", "减少一次处理的帧数，或缩小画面").when("video"),
         line(Target::Pytorch, "transforms.Resize({shown})").when("fed"),
         said(
@@ -65,17 +74,29 @@ pub const FIX: Fix = Fix {
 /// batch cured a third.
 const UNTOLD: f64 = 0.7;
 
+/// True for the collections of tiny pictures that everybody begins with: 28 or 32 pixels a side leave nothing to save.
+fn tiny(case: &Case) -> bool {
+    let told = [case.context.program.get(), case.context.command.get()].into_iter().flatten().map(String::as_str);
+    let files = case.context.frames.iter().filter(|frame| frame.is_user_code()).map(|frame| frame.file.as_str());
+    told.chain(files).any(|text| subject::speaks(text, &["cifar*", "mnist*", "*mnist", "svhn"]))
+}
+
 fn advise(case: &Case) -> Advice {
     let side = case.context.image_size.value();
     if !case.on_gpu() || case.engine().is_some() || case.loading() {
         return Advice::Silent;
     }
+    if tiny(case) {
+        return Advice::Silent;
+    }
     let drawn = case.draws_pictures();
+    let tower = case.in_a_vision_tower();
     let vision = side.is_some()
         || drawn
+        || tower
         || matches!(case.subject(), Some(Subject::Pictures | Subject::Video))
         || case.diffusion()
-        || matches!(case.trainer(), Some(Trainer::Ultralytics | Trainer::MmEngine | Trainer::Fastai))
+        || matches!(case.trainer(), Some(Trainer::Ultralytics | Trainer::MmEngine))
         || case.clue(Clue::ConvWorkspace);
     // Where nothing tells what is fed to the model, pictures are as likely as anything.
     let model = case.works() != [Work::Compute];
@@ -83,11 +104,11 @@ fn advise(case: &Case) -> Advice {
     let untold = untold && !case.training() && !case.inference();
     // A tensor of one sample is large by its sides.
     let first = case.incident.event.facts.number(Number::FirstDimension);
-    let one_sample = first.is_some_and(|first| first <= 1.0) && case.one_at_a_time();
+    let one_sample = (first.is_some_and(|first| first <= 1.0) || case.clue(Clue::OneSample)) && case.one_at_a_time();
     let another = case.subject().is_some_and(|subject| !matches!(subject, Subject::Pictures | Subject::Video));
     // What is drawn from a text is pictures.
     let drawn_from_text = case.diffusion() && case.subject() == Some(Subject::Text);
-    if another && !drawn_from_text || !vision && !one_sample && (!untold || case.large_model()) {
+    if another && !drawn_from_text && !tower || !vision && !one_sample && (!untold || case.large_model()) {
         return Advice::Silent;
     }
     let tried = side.map(|side| (side * 3 / 4 / 32 * 32).max(32));
@@ -103,17 +124,22 @@ fn advise(case: &Case) -> Advice {
     let video = case.subject() == Some(Subject::Video) && side.is_none();
     // What a loader feeds goes through transforms; what a program is given as a picture does not.
     let loaded = super::need::loader(case) && case.training() || side.is_some();
-    let fed = vision && !drawn && !video && !case.diffusion() && loaded;
-    let plain = vision && !one_sample && !drawn && !video && !case.diffusion();
+    let fed = vision && !drawn && !video && !case.diffusion() && loaded && !tower;
+    let plain = vision && !one_sample && !drawn && !video && !case.diffusion() && !tower;
+    let qwen = tower && case.context.frames.iter().any(|frame| super::moment::path(frame).contains("qwen"));
     let draft = Draft::new(case, &FIX)
         .when("fed", fed)
-        .when("pictures", plain && !fed)
+        .when("pictures", plain && !fed && !case.training())
+        .when("trained-on", plain && !fed && case.training())
+        .when("tower", tower)
+        .when("qwen-tower", qwen)
         .when("video", video)
         .when("drawn", drawn && !case.diffusion());
     draft
         .own(option.or_else(|| case.own_option_halved(Quantity::Frames).filter(|_| side.is_none())))
-        .when("untold", untold)
+        .when("untold", untold && !one_sample)
         .when("fastai-1", case.first_fastai())
+        .when("fastai-2", !case.first_fastai())
         .when("one-sample", one_sample)
         .when("made", case.diffusion())
         .weight(if untold { UNTOLD } else { 1.0 })

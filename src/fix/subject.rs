@@ -16,6 +16,7 @@ const SINGLE: &[&str] = &[
     "txt2img",
     "upscal*",
     "enhance*",
+    "superres*",
     "separate*",
     "synthesize*",
     "tts",
@@ -97,7 +98,9 @@ impl Case<'_> {
                 texts.extend(frame.code.clone());
             }
         }
-        subject::of_texts(texts.iter().map(String::as_str)).or(context.subject)
+        let subject = subject::of_texts(texts.iter().map(String::as_str)).or(context.subject);
+        // To learn to speak, recordings go through it.
+        subject.map(|of| if of == Subject::Speech && self.training() { Subject::Sound } else { of })
     }
 
     /// Whether several are worked on at once.

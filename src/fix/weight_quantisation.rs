@@ -32,6 +32,8 @@ pub const FIX: Fix = Fix {
             // Nor has one that is made anew, to be trained.
             && !(case.builds_a_model() && case.training())
             && case.comes_in_forms()
+            // One request beyond the device, while a model answers, is no weight's.
+            && (case.loading() || case.engine().is_some() || !case.still_beyond(1.0))
             // Weights whose optimizer is put back are trained on.
             && !case.restores_an_optimizer()
     },

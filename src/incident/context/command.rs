@@ -101,6 +101,9 @@ fn typed(line: &str) -> Option<&str> {
 
 fn strip_prompt(text: &str) -> &str {
     let text = text.strip_prefix("+ ").unwrap_or(text);
+    if let Some(command) = behind_a_folder(text) {
+        return command;
+    }
     for mark in ["$ ", "% ", "cmd = ", "CMD: ", "Command: ", "command: ", "Running command: ", "> "] {
         if let Some(i) = text.find(mark)
             && i < 80
@@ -115,6 +118,15 @@ fn strip_prompt(text: &str) -> &str {
         return text[i + 2..].trim_start();
     }
     text.strip_prefix('!').unwrap_or(text)
+}
+
+/// What is typed behind the prompt of Windows, which is the folder: `(env) C:\work>python train.py`.
+fn behind_a_folder(text: &str) -> Option<&str> {
+    let prompt = text.split_once(") ").filter(|_| text.starts_with('(')).map_or(text, |(_, prompt)| prompt);
+    let (folder, command) = prompt.split_once('>')?;
+    let (drive, rest) = folder.trim_start_matches("PS ").split_once(":\\")?;
+    let drive = drive.len() == 1 && drive.bytes().all(|b| b.is_ascii_alphabetic());
+    (drive && rest.len() < 160).then(|| command.trim_start())
 }
 
 /// `['/opt/python', '-u', 'train.py', …]` as launchers print what they ran, joined with spaces.

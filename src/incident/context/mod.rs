@@ -7,6 +7,7 @@ mod keys;
 mod option;
 pub mod origin;
 mod pairs;
+mod pass;
 mod phrases;
 mod place;
 mod progress;
@@ -271,6 +272,10 @@ closed_set! {
         FourBits = "four-bits",
         /// Activations are computed anew in the backward pass: a traceback goes through the library that does it.
         Recomputes = "recomputes",
+        /// A tensor of one picture or clip is printed: its first dimension is 1.
+        OneSample = "one-sample",
+        /// A loss holds a penalty on gradients, which are differentiated once more.
+        GradientPenalty = "gradient-penalty",
     }
 }
 

@@ -261,7 +261,9 @@ impl<'a> ContextReader<'a> {
                 self.clues.push((clue, line));
             }
         }
-        if let Some(subject) = subject::of_line(&text.to_ascii_lowercase()).filter(|_| !message)
+        // Who logs a message says before it where it comes from; its own words are the allocator's.
+        let own = if message { text.split_once("CUDA out of memory").map_or("", |(before, _)| before) } else { text };
+        if let Some(subject) = subject::of_line(&own.to_ascii_lowercase())
             && seen.subjects.insert(subject)
         {
             self.subjects.push((subject, line));

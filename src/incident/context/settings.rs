@@ -361,6 +361,7 @@ fn phrases(text: &str, at: Span, found: &mut Vec<Setting>) {
         let digits = after.bytes().take_while(|b| b.is_ascii_digit() || *b == b',').count();
         whole(after[..digits].trim_end_matches(','))
     };
+    let lower = text.to_ascii_lowercase();
     // transformers' Trainer.
     push(found, number_after("Num examples ="), Setting::Samples);
     push(found, number_after("Num Epochs ="), Setting::Epochs);
@@ -377,6 +378,13 @@ fn phrases(text: &str, at: Span, found: &mut Vec<Setting>) {
             found.push(Setting::Batch(count));
             break;
         }
+    }
+    // "batch size 4 per device", with whatever it is one of.
+    if let Some((before, _)) = ["per device", "per gpu", "per process"].iter().find_map(|each| lower.split_once(each))
+        && let Some((_, count)) = before.rsplit_once("batch size")
+    {
+        let count = count.trim_matches([' ', '=', ':', '(']);
+        push(found, whole(count).filter(plausible_batch), Setting::MicroBatch);
     }
     push(found, listed_batch(text).filter(plausible_batch), Setting::Batch);
     push(found, number_after("of length ").filter(|n| *n >= 8 && text.contains("sequence")), Setting::Sequence);

@@ -15,6 +15,8 @@ closed_set! {
         Atoms = "atoms",
         /// Chains of amino acids or bases.
         Proteins = "proteins",
+        /// Speech that is made from a text.
+        Speech = "speech",
         Sound = "sound",
         Video = "video",
         /// Clouds of points, voxels of them.
@@ -45,7 +47,15 @@ const WORDS: &[(Subject, &[&str])] = &[
             "fasta",
             "msa",
             "residue*",
+            "bioembeddings",
+            "boltz*",
+            "rosettafold*",
+            "rf3",
         ],
+    ),
+    (
+        Subject::Speech,
+        &["tts", "text2speech", "texttospeech", "tacotron*", "vits", "xtts*", "styletts*", "cosyvoice*", "gptsovits*"],
     ),
     (
         Subject::Sound,
@@ -55,22 +65,23 @@ const WORDS: &[(Subject, &[&str])] = &[
             "conformer*",
             "demucs",
             "encodec",
+            "hubert",
             "librosa",
             "mel",
             "mels",
             "music*",
             "pyannote*",
+            "s3prl",
             "soundfile",
             "spectrogram*",
             "speaker*",
             "speech*",
-            "text2speech",
             "torchaudio",
-            "tts",
             "vocoder*",
             "voice*",
             "wav",
             "wav2vec*",
+            "wavlm*",
             "wave",
             "waveform*",
             "waves",
@@ -82,6 +93,7 @@ const WORDS: &[(Subject, &[&str])] = &[
         Subject::Video,
         &[
             "video*",
+            "*video",
             "hunyuanvideo*",
             "animatediff",
             "cogvideo*",
@@ -94,6 +106,9 @@ const WORDS: &[(Subject, &[&str])] = &[
             "framepack*",
             "mochi",
             "ltxv*",
+            "mp4",
+            "mkv",
+            "webm",
         ],
     ),
     (
@@ -102,7 +117,19 @@ const WORDS: &[(Subject, &[&str])] = &[
     ),
     (
         Subject::Graph,
-        &["gcn*", "gat", "gnn*", "rgcn*", "dgl", "torchgeometric", "graphsage", "dcrnn*", "adjacency", "edgeindex"],
+        &[
+            "gcn*",
+            "gat",
+            "gnn*",
+            "rgcn*",
+            "dgl",
+            "torchgeometric",
+            "graphsage",
+            "dcrnn*",
+            "adjacency",
+            "edgeindex",
+            "splitidx",
+        ],
     ),
     (
         Subject::Pictures,
@@ -191,18 +218,28 @@ const WORDS: &[(Subject, &[&str])] = &[
 /// Phrases of a program's own lines that name its subject, in lower case; a single word of prose says less than one in
 /// a path or an option.
 const LINES: &[(Subject, &[&str])] = &[
-    (Subject::Rays, &["nerf", "instant-ngp"]),
+    // 3D Gaussian splatting counts them as it splits, culls and clones them.
+    (Subject::Gaussians, &["gaussians left", "gaussians: ", " gaussians (", "number of gaussians"]),
+    // The line of nerf-pytorch's training (run_nerf.py), which its many descendants keep.
+    (Subject::Rays, &["nerf", "instant-ngp", "[train] iter: "]),
     (Subject::Environments, &["isaacgym", "isaaclab", "isaac lab", "isaac sim", "num_envs"]),
     (Subject::Atoms, &["verlet", "lammps", "molecular dynamics", "gromacs"]),
-    (Subject::Proteins, &["proteome", ".fasta", "alphafold", "colabfold", "protein"]),
-    (Subject::Sound, &["text2speech", "whisper", "speech", "wav2vec", ".wav", ".mp3", "demucs"]),
+    (
+        Subject::Proteins,
+        &["proteome", ".fasta", "alphafold", "colabfold", "protein", "bio_embeddings", "rosettafold", "rf3.ckpt"],
+    ),
+    (Subject::Speech, &["text2speech", "text-to-speech"]),
+    (Subject::Sound, &["whisper", "speech", "wav2vec", ".wav", ".mp3", "demucs"]),
     (Subject::Video, &["hunyuanvideo", "text2video", ".mp4", "image2video"]),
     (Subject::Points, &["point cloud", "pointcloud", "lidar"]),
     (
         Subject::Pictures,
         &["yolov", "resnet", "imagenet", "esrgan", ".jpg", ".jpeg", "training images", "stable diffusion"],
     ),
-    (Subject::Text, &["llama", "qwen", "mistral", "gpt2", "gpt-2", "bert", "gemma", "rwkv", "[cls]", "tokenizer"]),
+    (
+        Subject::Text,
+        &["llama", "qwen", "mistral", "gpt2", "gpt-2", "bert", "gemma", "rwkv", "[cls]", "tokenizer", "longformer"],
+    ),
 ];
 
 /// The subject that a line names.

@@ -2,7 +2,7 @@
 
 use super::origin;
 use super::settings::Setting;
-use super::{Clue, Frame, Platform, Trainer, place};
+use super::{Clue, Frame, Platform, Trainer, pass, place};
 
 /// The trainers that a line shows, told by paths, banners and command names rather than by mentions in prose.
 pub(super) fn trainers(text: &str, found: &mut Vec<Trainer>) {
@@ -210,6 +210,7 @@ fn starts_in_a_command(text: &str) -> bool {
 pub(super) fn clues(text: &str, found: &mut Vec<Clue>) {
     let lower = text.to_ascii_lowercase();
     place::clues(&lower, found);
+    pass::clues(&lower, found);
     let says = |words: &[&str]| words.iter().any(|word| lower.contains(word));
     let mut add = |clue, shown: bool| {
         if shown {

@@ -1,0 +1,70 @@
+//! What a pass works on and how, as single lines tell: one sample by its printed shape, a penalty on gradients.
+
+use super::Clue;
+
+/// Clues that a line holds, given in lower case.
+pub(super) fn clues(lower: &str, found: &mut Vec<Clue>) {
+    let says = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+    if one_sample(lower) {
+        found.push(Clue::OneSample);
+    }
+    // vLLM's workers and their forks name the method that failed; other programs end with that phrase.
+    if says(&["executing method load_model", "model load failed"]) {
+        found.push(Clue::LoadsModel);
+    }
+    // Who trains a discriminator prints its loss, and beside it that of the regulariser.
+    let regularised = ["reg=", "reg:", "reg =", "gp=", "gp:", "gp ="].iter().any(|name| {
+        lower.match_indices(name).any(|(at, _)| {
+            let before = lower.get(..at).and_then(|before| before.bytes().next_back());
+            before.is_none_or(|byte| !byte.is_ascii_alphanumeric())
+        })
+    });
+    if says(&["gradient_penalty", "gradient penalty", "r1_penalty"]) || says(&["d_loss", "loss_d"]) && regularised {
+        found.push(Clue::GradientPenalty);
+    }
+}
+
+/// A picture has sides of so many pixels or more, its latent as well; the kernel of a convolution has not.
+const LEAST_SIDE: u32 = 17;
+
+/// True where a shape of four or five dimensions is printed whose first is 1 and whose last two are sides.
+fn one_sample(lower: &str) -> bool {
+    let Some((_, rest)) = lower.split_once("torch.size([1, ") else { return false };
+    let Some((sizes, _)) = rest.split_once(']') else { return false };
+    let sizes: Vec<u32> = sizes.split(", ").filter_map(|size| size.parse().ok()).collect();
+    matches!(sizes.as_slice(), [_, .., height, width] if (3..=4).contains(&sizes.len())
+        && *height >= LEAST_SIDE && *width >= LEAST_SIDE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(text: &str) -> Vec<Clue> {
+        let mut found = Vec::new();
+        clues(&text.to_ascii_lowercase(), &mut found);
+        found
+    }
+
+    #[test]
+    fn one_sample_is_told_by_its_shape() {
+        for line in ["input: torch.Size([1, 3, 1080, 1920])", "clip torch.Size([1, 4, 13, 60, 90]) in bf16"] {
+            assert_eq!(told(line), [Clue::OneSample], "{line}");
+        }
+        for line in [
+            "input: torch.Size([8, 3, 64, 64])",
+            "conv.weight torch.Size([1, 1, 3, 3])",
+            "pos torch.Size([1, 197, 768])",
+        ] {
+            assert!(told(line).is_empty(), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_penalty_on_gradients_is_told_by_its_name() {
+        for line in ["it 40: d_loss 0.7, gp: 0.01", "d_loss=1.1 reg=0.02", "gradient_penalty.backward()"] {
+            assert_eq!(told(line), [Clue::GradientPenalty], "{line}");
+        }
+        assert!(told("loss 0.7, l2_reg=0.01").is_empty());
+    }
+}

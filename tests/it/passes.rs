@@ -1,0 +1,133 @@
+//! A change is one for the pass that failed: for who wrote it, and for what is within it.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use crate::fixes::{FULL_CARD, lines_of, offers_for, refused, training_step};
+
+/// A full card under these frames.
+fn under(frames: &str) -> String {
+    refused(&format!("Traceback (most recent call last):\n{frames}"))
+}
+
+/// A frame of a library.
+fn library(path: &str, function: &str, code: &str) -> String {
+    format!("  File \"/v/lib/python3.11/site-packages/{path}\", line 77, in {function}\n    {code}\n")
+}
+
+const SCRIPT: &str = "  File \"/w/run.py\", line 12, in <module>\n";
+
+#[test]
+fn a_block_is_wrapped_by_who_wrote_the_pass() {
+    let lines = |text: &str| ["gradient-checkpointing", "activation-offload"].map(|fix| lines_of(text, fix).join("; "));
+    let step = library("transformers/trainer.py", "training_step", "self.accelerator.backward(loss)");
+    let driven = lines(&under(&format!("{SCRIPT}    trainer.train()\n{step}")));
+    assert!(driven[0].contains("gradient_checkpointing=True"), "{driven:?}");
+    assert!(
+        !driven.join("; ").contains("checkpoint(block") && !driven.join("; ").contains("save_on_cpu"),
+        "{driven:?}"
+    );
+    let own = lines(&under(&format!("{SCRIPT}    loss.backward()\n")));
+    assert!(own[0].contains("checkpoint(block") && own[1].contains("save_on_cpu"), "{own:?}");
+    let yolo = library("ultralytics/engine/trainer.py", "_do_train", "self.scaler.scale(self.loss).backward()");
+    let yolo = lines(&under(&format!("{SCRIPT}    model.train(data='parts.yaml')\n{yolo}")));
+    assert_eq!(yolo, ["", ""]);
+}
+
+#[test]
+fn a_penalty_on_gradients_is_not_checkpointed() {
+    assert!(offers_for(&training_step("")).contains(&"gradient-checkpointing"));
+    let told = training_step("").replace("Traceback", "it 4: d_loss 0.71, gp: 0.02\nTraceback");
+    assert!(!offers_for(&told).contains(&"gradient-checkpointing"));
+    let shown = under(&format!("{SCRIPT}    gradient_penalty.backward()\n"));
+    assert!(!offers_for(&shown).contains(&"gradient-checkpointing"));
+}
+
+#[test]
+fn pictures_that_a_language_model_sees_are_made_smaller_and_not_its_texts() {
+    let tower = |call: &str| {
+        let file = "transformers/models/qwen2_vl/modeling_qwen2_vl.py";
+        let frame = library(file, "forward", call);
+        format!(
+            "{{'max_length': 1024, 'epochs': 2}}\n{}",
+            under(&format!("{SCRIPT}    loss = model(**x).loss\n{frame}"))
+        )
+    };
+    let seen = tower("hidden_states = hidden_states + self.attn(");
+    assert_eq!(lines_of(&seen, "shorter-sequences"), [""; 0]);
+    let smaller = lines_of(&seen, "smaller-images").join("; ");
+    assert!(smaller.contains("images in each sample"), "{smaller}");
+    let read = tower("hidden_states, weights = self.self_attn(");
+    assert!(!lines_of(&read, "shorter-sequences").is_empty());
+}
+
+#[test]
+fn blocks_are_made_of_an_operation_on_tensors_only() {
+    let lines = |frames: &str| lines_of(&under(frames), "chunk-the-operation").join("; ");
+    assert!(lines(&format!("{SCRIPT}    d = a[:, None] - b\n")).contains("x.split("));
+    for call in ["out = model(x)", "learn.fit(2)", "y = F.interpolate(x, scale_factor=4)"] {
+        assert_eq!(lines(&format!("{SCRIPT}    {call}\n")), "", "{call}");
+    }
+    let conv = library("torch/nn/modules/conv.py", "_conv_forward", "return F.conv2d(input, weight, bias)");
+    assert_eq!(lines(&format!("{SCRIPT}    y = self.up(x)\n{conv}")), "");
+    let elsewhere = library("fastai/train.py", "lr_find", "learn.fit(a, start_lr)");
+    assert_eq!(lines(&format!("{SCRIPT}    find(learn)\n{elsewhere}")), "");
+}
+
+#[test]
+fn one_printed_picture_is_not_halved_in_number() {
+    assert!(!lines_of(FULL_CARD, "smaller-batch").is_empty());
+    let one = format!("input: torch.Size([1, 3, 1080, 1920])\n{FULL_CARD}");
+    assert!(!offers_for(&one).contains(&"smaller-batch"));
+    let smaller = lines_of(&one, "smaller-images").join("; ");
+    assert!(smaller.contains("a smaller input"), "{smaller}");
+}
+
+#[test]
+fn a_batch_for_each_device_is_halved_by_its_number() {
+    let text = format!("Training on 4 devices, batch size 8 per device\n{FULL_CARD}");
+    let lines = lines_of(&text, "smaller-batch").join("; ");
+    assert!(lines.contains('4') && !lines.contains("half as much"), "{lines}");
+}
+
+#[test]
+fn scripts_of_latent_diffusion_have_neither_fewer_bits_nor_layers_to_spread() {
+    let text = under("  File \"scripts/txt2img.py\", line 344, in <module>\n    samples = sampler.sample(S=50)\n");
+    assert!(!offers_for(&text).contains(&"weight-quantisation"));
+    assert!(!lines_of(&text, "more-devices").join("; ").contains("layers"));
+}
+
+#[test]
+fn speech_is_made_from_shorter_texts() {
+    let text = format!(">>> wav = text2speech(line)\n{FULL_CARD}");
+    let lines = lines_of(&text, "smaller-batch").join("; ");
+    assert!(lines.contains("sentence by sentence"), "{lines}");
+}
+
+#[test]
+fn gaussians_that_are_counted_have_no_network() {
+    let text = format!("Culled 0 gaussians (20413705 left)\n{FULL_CARD}");
+    let offers = offers_for(&text);
+    assert!(offers.contains(&"fewer-gaussians"), "{offers:?}");
+    assert!(!["mixed-precision", "smaller-batch", "smaller-images"].iter().any(|id| offers.contains(id)), "{offers:?}");
+    let lines = lines_of(&text, "fewer-gaussians").join("; ");
+    assert!(!lines.contains("--") && !lines.contains("-r 2"), "{lines}");
+}
+
+#[test]
+fn what_moves_to_the_host_is_not_read() {
+    let text = |code: &str| {
+        format!(
+            "Traceback (most recent call last):\n{SCRIPT}    {code}\nRuntimeError: [enforce fail at CPUAllocator.cpp:71] . \
+             DefaultCPUAllocator: can't allocate memory: you tried to allocate 62662377472 bytes. Error code 12 (Cannot \
+             allocate memory)\n"
+        )
+    };
+    assert!(!offers_for(&text("model.to('cpu')")).contains(&"load-weights-once"));
+    assert!(offers_for(&text("state = torch.load(path)")).contains(&"load-weights-once"));
+}
+
+#[test]
+fn a_folder_of_windows_is_a_prompt() {
+    let text = format!("(env) C:\\work>python train.py --batch_size 32\n{FULL_CARD}");
+    assert_eq!(lines_of(&text, "smaller-batch"), ["--batch_size 16"]);
+}
