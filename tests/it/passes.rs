@@ -117,9 +117,9 @@ fn gaussians_that_are_counted_have_no_network() {
 fn what_moves_to_the_host_is_not_read() {
     let text = |code: &str| {
         format!(
-            "Traceback (most recent call last):\n{SCRIPT}    {code}\nRuntimeError: [enforce fail at CPUAllocator.cpp:71] . \
-             DefaultCPUAllocator: can't allocate memory: you tried to allocate 62662377472 bytes. Error code 12 (Cannot \
-             allocate memory)\n"
+            "Traceback (most recent call last):\n{SCRIPT}    {code}\nRuntimeError: [enforce fail at \
+             CPUAllocator.cpp:71] . DefaultCPUAllocator: can't allocate memory: you tried to allocate 62662377472 \
+             bytes. Error code 12 (Cannot allocate memory)\n"
         )
     };
     assert!(!offers_for(&text("model.to('cpu')")).contains(&"load-weights-once"));
