@@ -33,7 +33,7 @@ pub struct Draft<'a> {
     given: Vec<&'static str>,
     values: Vec<(&'static str, Text)>,
     was: Option<Text>,
-    title: Option<Text>,
+    title: Option<Box<Text>>,
     /// The change in the words of the run itself, which stand in place of all others.
     own: Option<String>,
     knobs: Vec<Knob>,
@@ -173,7 +173,7 @@ impl<'a> Draft<'a> {
 
     /// What it is called in this incident.
     pub fn titled(mut self, title: Text) -> Self {
-        self.title = Some(title);
+        self.title = Some(Box::new(title));
         self
     }
 

@@ -326,7 +326,7 @@ pub struct Offer {
     pub costs: Costs,
     pub certainty: Certainty,
     /// What it is called here, where that is not what it is called elsewhere: fewer of what the job works on.
-    pub title: Option<Text>,
+    pub title: Option<Box<Text>>,
     /// Probability in 0 … 1 that this change alone cures this incident, given the causes found.
     pub cures: f64,
     /// The knob for this incident's framework first.
@@ -502,7 +502,7 @@ pub struct Ranked {
 impl Ranked {
     /// What the change is called in this incident.
     pub fn title(&self) -> Text {
-        self.offer.title.clone().unwrap_or_else(self.fix.title)
+        self.offer.title.as_deref().cloned().unwrap_or_else(self.fix.title)
     }
 }
 
