@@ -100,10 +100,7 @@ const WORDS: &[(Subject, &[&str])] = &[
         Subject::Points,
         &["pointnet*", "pointcloud*", "spconv", "minkowski*", "lidar", "pcdet", "kpconv*", "geotransformer", "mmdet3d"],
     ),
-    (
-        Subject::Graph,
-        &["gcn*", "gat", "gnn*", "rgcn*", "dgl", "torchgeometric", "graphsage", "dcrnn*", "adjacency", "edgeindex"],
-    ),
+    (Subject::Graph, &["gcn*", "gat", "gnn*", "rgcn*", "dgl", "torchgeometric", "graphsage", "adjacency", "edgeindex"]),
     (
         Subject::Pictures,
         &[
