@@ -252,7 +252,9 @@ const TESTS: &[Test] = &[
         id: "pool-off",
         act: |incident| {
             let setting = pool_off(incident).filter(|_| running(incident))?;
-            Some(("shell", text!(en: "{setting}   # for one run", zh: "{setting}   # 仅运行一次")))
+            // A variable; a line of code has blanks.
+            let set = if incident.on_windows() && !setting.contains(' ') { "set " } else { "" };
+            Some(("shell", text!(en: "{set}{setting}   # for one run", zh: "{set}{setting}   # 仅运行一次")))
         },
         about: &[Preallocation],
         outcomes: &[
@@ -931,6 +933,16 @@ fn shows_several_processes(incident: &Incident) -> bool {
     MECHANISMS.iter().any(|mechanism| TOLD_BY.contains(&mechanism.id) && (mechanism.read)(incident).is_some())
 }
 
+/// True where a frame, a release or a trainer shows that PyTorch is at work.
+fn shows_pytorch(incident: &Incident) -> bool {
+    let context = &incident.context;
+    incident.event.speaks_of_torch()
+        || context.torch_version.is_known()
+        || context.trainer.is_known()
+        || context.alloc_conf.is_known()
+        || context.frames.iter().any(|frame| frame.file.replace('\\', "/").contains("/torch/"))
+}
+
 /// The line that prints what the program uses, and whose it is.
 fn per_step(incident: &Incident) -> (&'static str, String) {
     let event = &incident.event;
@@ -938,6 +950,10 @@ fn per_step(incident: &Incident) -> (&'static str, String) {
     // An engine's user has no prompt inside it: the device's own tool tells.
     if !event.on_pytorch() || !meter.now.starts_with("torch") {
         return ("program", meter.now.to_string());
+    }
+    // Of NCCL's lines alone it is not known whose they are: JAX and TensorFlow call it as well.
+    if event.has(Sign::Nccl) && !shows_pytorch(incident) {
+        return ("program", event.accelerator().driver_meter().now.to_string());
     }
     // The name until 1.3.
     let known = release::knows(incident, "memory_summary( memory_reserved(");

@@ -7,6 +7,7 @@ use crate::domain::program::DeviceUse;
 use crate::evidence::{Span, TraceEntry};
 use crate::gpu::context_size;
 use crate::incident::context::{Clue, Growth, Measure, Series};
+use crate::incident::release;
 use crate::incident::{Incident, Recording};
 use crate::text::Text;
 use crate::units::{Bytes, GIB, Interval, MIB};
@@ -203,7 +204,9 @@ pub fn pool_off(incident: &Incident) -> Option<&'static str> {
         return None;
     }
     match incident.event.program.device_use() {
-        DeviceUse::Preallocated { off: Some(_) } if incident.context.has(Clue::TensorFlow1) => {
+        DeviceUse::Preallocated { off: Some(off) }
+            if incident.context.has(Clue::TensorFlow1) || !release::knows(incident, off) =>
+        {
             Some("config.gpu_options.allow_growth = True")
         }
         DeviceUse::Preallocated { off } => off,

@@ -16,6 +16,31 @@ impl Event {
         self.resource == Resource::Host && self.facts.number(Number::MemoryRequest).is_some()
     }
 
+    /// True where Java's own heap was full, which neither RAM nor swap makes larger.
+    pub(crate) fn of_a_java_heap(&self) -> bool {
+        self.says("Java heap space") || self.says("GC overhead limit exceeded")
+    }
+
+    /// True where Gradle says so, whose properties set the heap.
+    pub(crate) fn of_gradle(&self) -> bool {
+        self.says("Out of memory. Java")
+    }
+
+    /// True where the message has PyTorch's name in it.
+    pub(crate) fn speaks_of_torch(&self) -> bool {
+        self.says("torch")
+    }
+
+    /// True where Intel's extension refused by a check of its own, before the driver was asked.
+    pub(crate) fn refuses_large_blocks(&self) -> bool {
+        self.says("can NOT allocate memory block with size larger than")
+    }
+
+    /// True where the message prints the call that failed, and that is one that allocates: it waits for its result.
+    pub(crate) fn names_the_allocating_call(&self) -> bool {
+        self.says("=cudaMalloc(")
+    }
+
     /// True where a container's own start was killed: its program never ran.
     pub(crate) fn never_began(&self) -> bool {
         self.says("container init was OOM-killed")

@@ -25,5 +25,7 @@ closed_set! {
         /// Its releases are builds, counted from 1 on.
         LlamaCpp = "llama.cpp",
         Swift = "ms-swift",
+        /// The virtual machine.
+        Java = "java",
     }
 }

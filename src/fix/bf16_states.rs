@@ -17,7 +17,8 @@ pub const FIX: Fix = Fix {
     },
     helps: &[Work::Training],
     needs: &[Need::Gpu, Need::Training],
-    applies: |case| case.large_model() && !case.evaluating() && !case.adapters(),
+    // fairscale keeps copies in 32 bit of what it divides.
+    applies: |case| case.large_model() && !case.evaluating() && !case.adapters() && !case.frames_of("/fairscale/"),
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Optimisation },
     knobs: &[
         line(Target::Lightning, "Trainer(precision=\"bf16-true\")"),
@@ -33,6 +34,9 @@ pub const FIX: Fix = Fix {
 fn advise(case: &Case) -> Advice {
     if case.clue(Clue::SixteenBitStates) {
         return Advice::Withheld(text!(en: "the states are of 16 bit already", zh: "训练状态已是 16 位"));
+    }
+    if case.context.origin.weights_in_16_bit {
+        return Advice::Withheld(text!(en: "the weights are loaded in 16 bit already", zh: "权重已按 16 位加载"));
     }
     if let Some(why) = case.still_too_large(Change::SixteenBitStates).filter(|_| !case.composing()) {
         return Advice::Withheld(why);

@@ -30,7 +30,14 @@ pub const FIX: Fix = Fix {
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
     knobs: &[
         line(Target::Sycl, "export UR_L0_ENABLE_RELAXED_ALLOCATION_LIMITS=1")
-            .note("single buffers above 4 GiB", "允许单个缓冲区超过 4 GiB"),
+            .note("single buffers above 4 GiB", "允许单个缓冲区超过 4 GiB")
+            .when("sycl"),
+        said(
+            Target::Pytorch,
+            "tensors below 4 GiB each, or a newer PyTorch or extension: this check is the extension's own",
+            "每个张量小于 4 GiB，或换更新的 PyTorch 或扩展：这个检查属于扩展本身",
+        )
+        .when("checked"),
         line(Target::LlamaCpp, "export UR_L0_ENABLE_RELAXED_ALLOCATION_LIMITS=1")
             .note("single buffers above 4 GiB", "允许单个缓冲区超过 4 GiB")
             .when("xpu"),
@@ -66,8 +73,13 @@ fn beyond_one_buffer(case: &Case) -> bool {
 }
 
 fn advise(case: &Case) -> Advice {
+    // The extension's own check refuses before the driver is asked.
+    let checked = case.incident.event.refuses_large_blocks();
+    let granted = case.context.origin.large_buffer_granted;
     Draft::new(case, &FIX)
-        .when("xpu", case.sign(Sign::Xpu))
+        .when("sycl", !granted && !checked)
+        .when("checked", checked)
+        .when("xpu", case.sign(Sign::Xpu) && !granted && !checked)
         .when("cuda", case.accelerator() == Accelerator::Cuda && !case.sign(Sign::ContiguousMemory))
         .when("contiguous", case.sign(Sign::ContiguousMemory))
         .when("hip", case.accelerator() == Accelerator::Hip)

@@ -26,10 +26,25 @@ pub const FIX: Fix = Fix {
     advise,
 };
 
+/// True for a script that evaluates, by its name: nothing has gradients there. Within a run of training the buckets
+/// stay while it validates.
+fn only_evaluates(case: &Case) -> bool {
+    let first = case.context.frames.first().map(|frame| &frame.file);
+    let names = [case.context.program.get(), first].into_iter().flatten();
+    let mut scripts = names.filter_map(|path| path.rsplit(['/', '\\']).next());
+    case.evaluating() && scripts.any(|name| ["eval", "test"].iter().any(|start| name.starts_with(start)))
+}
+
 fn advise(case: &Case) -> Advice {
     let sharded = case.context.zero_stage.is_known() || case.context.fsdp.value() == Some(true);
     let ranks = case.context.world_size.value().or(case.context.local_processes.value());
-    if !case.on_gpu() || !case.training() || sharded || ranks.is_none_or(|ranks| ranks < 2) || !case.pytorch() {
+    if !case.on_gpu()
+        || !case.training()
+        || only_evaluates(case)
+        || sharded
+        || ranks.is_none_or(|ranks| ranks < 2)
+        || !case.pytorch()
+    {
         return Advice::Silent;
     }
     Draft::new(case, &FIX).frees_if(case.of_parameters(2.0, 4.0), case.ask_for_parameters()).because(

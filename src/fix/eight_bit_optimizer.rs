@@ -52,6 +52,10 @@ fn advise(case: &Case) -> Advice {
             zh: "只有适配器才有优化器状态：没有多少可压缩"
         ));
     }
+    // fairscale divides the optimizer's state over the ranks in a wrapper of its own.
+    if case.frames_of("/fairscale/") {
+        return Advice::Silent;
+    }
     if let Some(why) = case.still_too_large(Change::EightBitOptimizer).filter(|_| !case.composing()) {
         return Advice::Withheld(why);
     }

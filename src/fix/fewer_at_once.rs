@@ -25,6 +25,9 @@ pub const FIX: Fix = Fix {
             && !case.alone_in_its_container()
             // A notebook of a cloud is alone on its machine.
             && !case.clue(Clue::HostedNotebook)
+            // Java counts its own heap, whoever runs beside it.
+            && !case.of_a_java_heap()
+            && !case.started_without_a_limit()
     },
     costs: Costs { slows: (0.0, 0.5), numerics: Numerics::Same },
     knobs: &[
@@ -57,6 +60,24 @@ pub const FIX: Fix = Fix {
             "减少本任务内同时运行的进程；其他任务的进程不计入它的上限",
         )
         .when("job"),
+        said(
+            Target::Shell,
+            "fewer processes within the group at a time; those outside of it do not count against its limit",
+            "减少同一控制组内同时运行的进程；组外的进程不计入它的上限",
+        )
+        .when("group"),
+        said(
+            Target::Spark,
+            "fewer tasks in an executor at a time (spark.executor.cores), or more partitions",
+            "减少每个 executor 同时运行的任务（spark.executor.cores），或增加分区数",
+        ),
+        line(Target::Shell, "gunicorn --workers <fewer> --max-requests 1000 ...").when("gunicorn"),
+        said(
+            Target::Shell,
+            "fewer programs at once: those of the desktop stay open until somebody closes them",
+            "减少同时打开的程序：桌面程序会一直开着，直到有人关闭",
+        )
+        .when("desktop"),
         line(Target::Shell, "ps -eo pid,rss,cmd --sort=-rss | head")
             .note("then run fewer of them at a time", "然后减少同时运行的进程")
             .when("machine"),
@@ -123,7 +144,18 @@ fn advise(case: &Case) -> Advice {
     let job = case.in_a_batch_job();
     let draft = match case.works() == [Work::Build] {
         true => draft.when("build", true).when(builder(case), true),
-        false => draft.when("job", job).when("machine", !job),
+        false => {
+            let gunicorn = case.context.origin.gunicorn_in_a_container;
+            let spark = case.targets().contains(&Target::Spark);
+            let group = case.resource() == Resource::Cgroup && !job && !spark;
+            let desktop = case.of_the_desktop();
+            draft
+                .when("job", job)
+                .when("gunicorn", gunicorn)
+                .when("group", group && !gunicorn)
+                .when("desktop", desktop && !group)
+                .when("machine", !(job || gunicorn || group || spark || desktop))
+        }
     };
     draft
         .when("cluster", matches!(case.program(), Program::Ray | Program::Dask))

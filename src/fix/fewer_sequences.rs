@@ -22,14 +22,20 @@ pub const FIX: Fix = Fix {
         line(Target::Vllm, "--max-num-seqs {sequences}").when("by-sequences"),
         line(Target::Vllm, "--max-num-seqs {sequences} --max-num-batched-tokens {tokens}").unless("by-sequences"),
         line(Target::Sglang, "--max-running-requests {running} --chunked-prefill-size {chunk}"),
-        line(Target::Tgi, "--max-batch-prefill-tokens {prefill} --max-input-length {prefill}").note(
-            "an input may not be longer than the prefill; since 2.1 --max-input-tokens",
-            "输入长度不得超过 prefill；2.1 起为 --max-input-tokens",
-        ),
+        line(Target::Tgi, "--max-batch-prefill-tokens {prefill} --max-input-length {prefill}")
+            .note(
+                "an input may not be longer than the prefill; since 2.1 --max-input-tokens",
+                "输入长度不得超过 prefill；2.1 起为 --max-input-tokens",
+            )
+            .unless("short-inputs"),
+        line(Target::Tgi, "--max-batch-prefill-tokens {prefill}").when("short-inputs"),
         line(Target::LlamaCpp, "-ub 256 -np 1"),
         line(Target::Ollama, "OLLAMA_NUM_PARALLEL=1 ollama serve"),
-        line(Target::Lmdeploy, "--max-batch-size 32"),
-        line(Target::TensorRtLlm, "--max_batch_size 32 --max_num_tokens 4096"),
+        line(Target::Lmdeploy, "--max-batch-size <smaller>"),
+        line(Target::TensorRtLlm, "--max_batch_size <smaller> --max_num_tokens <smaller>").unless("early-builder"),
+        // Its first builders had an own limit for each side of a request.
+        line(Target::TensorRtLlm, "--max_batch_size 1 --max_input_len <shorter> --max_output_len <shorter>")
+            .when("early-builder"),
     ],
     fixtures: &["engines/tgi", "sglang/graph"],
     advise,
@@ -54,9 +60,15 @@ fn advise(case: &Case) -> Advice {
         Some(tokens) => Text::same(format!("{:.0}", (tokens / 2.0).floor())),
         None => half(),
     };
+    let short_inputs = facts
+        .number(Number::PrefillTokens)
+        .zip(case.context.option(Quantity::Sequence))
+        .is_some_and(|(tokens, input)| (input.value() as f64) <= tokens / 2.0);
     let chunk = fewer(facts.number(Number::ChunkedPrefillSize), 512);
     Draft::new(case, &FIX)
         .when("warmup", case.sign(Sign::EngineWarmup))
+        .when("short-inputs", short_inputs)
+        .when("early-builder", case.context.dated.value().is_some_and(|day| day < (2024, 7)))
         // Sampling and captured graphs grow with the sequences alone.
         .when("by-sequences", case.sign(Sign::SamplerWarmup) || case.sign(Sign::GraphCapture))
         // The engine's own words: a batch that is prefilled found too few tokens free.

@@ -24,14 +24,16 @@ pub const FIX: Fix = Fix {
     applies: |case| !case.reads_the_data_set(),
     costs: Costs { slows: (0.0, 0.4), numerics: Numerics::Same },
     knobs: &[
-        line(Target::HfTrainer, "dataloader_num_workers={tried}, dataloader_prefetch_factor=1"),
-        line(Target::HfTrainer, "dataloader_num_workers={tried}").older(),
+        line(Target::HfTrainer, "dataloader_num_workers={tried}, dataloader_prefetch_factor=1").when("hf-prefetch"),
+        line(Target::HfTrainer, "dataloader_num_workers={tried}").unless("hf-prefetch"),
         line(Target::Ultralytics, "workers={tried}"),
         line(
             Target::Pytorch,
             "DataLoader(..., num_workers={tried}, prefetch_factor={prefetch}, persistent_workers=False)",
         )
-        .when("torch"),
+        .when("persistent"),
+        // Workers end with each epoch unless they are told to stay.
+        line(Target::Pytorch, "DataLoader(..., num_workers={tried}, prefetch_factor={prefetch})").when("torch"),
         line(Target::Pytorch, "DataLoader(..., num_workers={tried})").when("early"),
         line(Target::Python, "ProcessPoolExecutor(max_workers={tried})")
             .note(
@@ -93,12 +95,15 @@ fn advise(case: &Case) -> Advice {
         ));
     }
     let torch = torch_loader(case) && Need::OwnCode.met(case);
-    let early = torch && !release::knows(case.incident, "prefetch_factor persistent_workers");
+    let early = !release::shows(case.incident, "prefetch_factor persistent_workers");
+    let persistent = torch && case.context.persistent_workers.value() == Some(true);
     let pool = case.sign(Sign::PoolWorkerKilled) || runs_a_pool(case);
     Draft::new(case, &FIX)
         .when("loader", loader)
-        .when("torch", torch)
-        .when("early", early)
+        .when("torch", torch && !early && !persistent)
+        .when("persistent", persistent)
+        .when("early", torch && early && !persistent)
+        .when("hf-prefetch", release::shows(case.incident, "dataloader_prefetch_factor"))
         .when("forks", case.forks_loaders())
         .when("pool", !torch && pool && !case.clue(Clue::Joblib))
         .when("joblib", !torch && pool && case.clue(Clue::Joblib))

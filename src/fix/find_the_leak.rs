@@ -36,7 +36,7 @@ pub const FIX: Fix = Fix {
                 "then compare tracemalloc.take_snapshot() of two moments",
                 "然后比较两个时刻的 tracemalloc.take_snapshot()",
             )
-            .when("host"),
+            .when("objects"),
         line(Target::Java, "jcmd PID GC.class_histogram")
             .note("twice, some minutes apart: which class grows?", "相隔几分钟各一次：哪个类在增长？")
             .when("host"),
@@ -74,11 +74,13 @@ fn advise(case: &Case) -> Advice {
     Draft::new(case, &FIX)
         .when("rises", case.rises_all_along())
         .when("host", host)
+        // It counts what Python allocates: the buffers of tensors are none of that.
+        .when("objects", host && !case.pytorch() && !case.handles_weights())
         // Its address serves a profile where the program serves it.
         .when("pprof", host && case.clue(Clue::Pprof))
         .when("without-pprof", host && !case.clue(Clue::Pprof))
         .when("several", host && several)
-        .when("unknown", host && !python && !several)
+        .when("unknown", host && !several && (!python || case.pytorch() || case.handles_weights()))
         .when("recordable", case.caching_allocator())
         .fill("now", case.accelerator().torch_meter().now)
         .frees_unknown(text!(

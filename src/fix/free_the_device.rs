@@ -2,6 +2,7 @@
 
 use super::prelude::*;
 use crate::account;
+use crate::incident::context::Platform;
 
 pub const FIX: Fix = Fix {
     id: "free-the-device",
@@ -55,6 +56,12 @@ pub const FIX: Fix = Fix {
         line(Target::Ollama, "ollama ps").note("then: ollama stop MODEL", "然后：ollama stop MODEL").unless("named"),
         line(Target::Ollama, "ollama ps").unless("named").older(),
         line(Target::Shell, "{processes}").when("listed"),
+        said(
+            Target::Shell,
+            "the system's own list of programs that use the GPU (on Linux: nvtop); end what is not needed",
+            "系统自带的 GPU 进程列表（Linux 上用 nvtop）；结束不需要的程序",
+        )
+        .when("any"),
         line(Target::Shell, "free -h")
             .note(
                 "one memory for the host and the GPU: stop other programs; what is cached of files counts as well",
@@ -73,6 +80,13 @@ fn advise(case: &Case) -> Advice {
                 en: "process {pid} in the message is this job itself, seen from outside the container: killing it \
                      frees nothing for it",
                 zh: "报错中的进程 {pid} 就是本任务自己（从容器外看到的 pid），结束它毫无用处"
+            ));
+        }
+        // The tool's own listing, where it is in the log, shows whether there is anybody.
+        if case.context.origin.nobody_listed {
+            return Advice::Withheld(text!(
+                en: "the tool's listing in the log shows no process on any device",
+                zh: "日志中的设备工具没有列出任何进程"
             ));
         }
         return unnamed(case);
@@ -117,12 +131,16 @@ fn look_up<'a>(case: &Case, draft: Draft<'a>) -> Draft<'a> {
 fn unnamed(case: &Case) -> Advice {
     let amount = case.ledger.unexplained.map(|held| held.at_least_zero()).filter(|held| held.middle() > 0);
     let (tool, one) = (case.accelerator().tool(), case.one_memory());
+    // Vulkan runs on every system.
+    let linux = case.context.platform.value() == Some(Platform::Linux);
+    let any = case.accelerator() == Accelerator::Any && !linux;
     let reason = text!(
         en: "the message does not say what others hold; {tool} at the time of the failure does",
         zh: "报错没有给出其他进程占用多少；出错时的 {tool} 可以看到"
     );
     Draft::new(case, &FIX)
-        .when("listed", !one)
+        .when("listed", !one && !any)
+        .when("any", !one && any)
         .when("one-memory", one)
         .frees_if(
             amount.map(|held| {

@@ -1,6 +1,7 @@
 //! Never store the score matrix.
 
 use super::prelude::*;
+use crate::incident::release;
 
 pub const FIX: Fix = Fix {
     id: "fused-attention",
@@ -37,6 +38,9 @@ pub const FIX: Fix = Fix {
         line(Target::Pytorch, "F.scaled_dot_product_attention(q, k, v, is_causal=True)")
             .note("instead of softmax(q @ k.T) @ v", "代替 softmax(q @ k.T) @ v")
             .when("written"),
+        line(Target::Pytorch, "F.scaled_dot_product_attention(q, k, v, is_causal=True)")
+            .note("instead of softmax(q @ k.T) @ v; PyTorch 2.0 on", "代替 softmax(q @ k.T) @ v；PyTorch 2.0 起")
+            .when("written-of-any-age"),
         said(
             Target::Pytorch,
             "fp16 or bf16 inputs and no dense mask, on a GPU whose fused kernels take them",
@@ -49,6 +53,12 @@ pub const FIX: Fix = Fix {
             "若该张量是注意力分数矩阵：改用 F.scaled_dot_product_attention(q, k, v)，它从不生成该矩阵",
         )
         .when("untold"),
+        said(
+            Target::Pytorch,
+            "if the tensor is attention's score matrix: F.scaled_dot_product_attention(q, k, v), which never makes it",
+            "若该张量是注意力分数矩阵：改用 F.scaled_dot_product_attention(q, k, v)，它从不生成该矩阵",
+        )
+        .when("untold-of-any-age"),
     ],
     fixtures: &["pytorch/mps-buffer-size"],
     advise,
@@ -80,11 +90,14 @@ fn advise(case: &Case) -> Advice {
     if !(untold || quadratic || eager || plain || case.language_model() || case.diffusion()) {
         return Advice::Silent;
     }
+    let recent = release::shows(case.incident, "scaled_dot_product_attention");
     let weight = if quadratic || eager || plain { 1.0 } else { 0.4 };
     Draft::new(case, &FIX)
         .when("plain", plain)
-        .when("untold", untold)
-        .when("written", !plain && !untold)
+        .when("untold", untold && recent)
+        .when("untold-of-any-age", untold && !recent)
+        .when("written", !plain && !untold && recent)
+        .when("written-of-any-age", !plain && !untold && !recent)
         .weight(weight)
         .frees_unknown(text!(
             en: "2–5 bytes × batch × heads × length² per layer; the log does not give all of these",

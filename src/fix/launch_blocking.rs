@@ -41,6 +41,10 @@ fn advise(case: &Case) -> Advice {
         }
         return Advice::Silent;
     }
+    // A call that allocates is named and waits for its result: there is no later place to look for.
+    if case.incident.event.names_the_allocating_call() {
+        return Advice::Silent;
+    }
     let Some(variable) = case.accelerator().blocking_launches() else { return Advice::Silent };
     Draft::new(case, &FIX)
         .frees_unknown(

@@ -44,6 +44,14 @@ fn advise(case: &Case) -> Advice {
     if case.adapters() {
         return Advice::Withheld(text!(en: "it trains LoRA adapters already", zh: "已经在用 LoRA 训练"));
     }
+    // Theirs is to train adapters unless they are told otherwise.
+    let by_default = matches!(case.trainer(), Some(Trainer::Swift | Trainer::LlamaFactory));
+    if by_default && case.context.lora.value() != Some(false) {
+        return Advice::Withheld(text!(
+            en: "adapters are what this trainer makes unless it is told to train all weights",
+            zh: "除非指定训练全部权重，这个训练器默认就训练适配器"
+        ));
+    }
     if case.pretrains() {
         return Advice::Withheld(text!(
             en: "it pre-trains: adapters need a model that is trained already",

@@ -28,7 +28,13 @@ pub const FIX: Fix = Fix {
         line(Target::Vllm, "--gpu-memory-utilization {tried}"),
         line(Target::Sglang, "--mem-fraction-static {tried}"),
         line(Target::Tgi, "--cuda-memory-fraction {tried}"),
-        line(Target::Lmdeploy, "--cache-max-entry-count {tried}"),
+        line(Target::Lmdeploy, "--cache-max-entry-count {tried}").unless("counted"),
+        said(
+            Target::Lmdeploy,
+            "half of cache_max_entry_count, in the config.ini of the model's workspace",
+            "把模型 workspace 中 config.ini 的 cache_max_entry_count 减半",
+        )
+        .when("counted"),
         line(Target::TensorRtLlm, "kv_cache_config: {free_gpu_memory_fraction: {tried}}"),
     ],
     fixtures: &["engines/turbomind", "sglang/serving"],
@@ -106,6 +112,7 @@ fn advise(case: &Case) -> Advice {
     });
     let own = case.own_option(Quantity::Share).filter(|share| tried * 1000.0 < share.value() as f64);
     Draft::new(case, &FIX)
+        .when("counted", case.context.origin.counts_cache_entries)
         .own(own.map(|share| share.with(format!("{tried:.2}"))))
         .when("at-start", at_start)
         .when("computed", computed.is_some())

@@ -4,7 +4,7 @@
 use super::case::Case;
 use crate::domain::Accelerator;
 use crate::estimate::serving::Budget;
-use crate::incident::context::Clue;
+use crate::incident::context::{Clue, Frame};
 use crate::text;
 use crate::text::Text;
 use crate::units::GIB;
@@ -51,7 +51,7 @@ impl Case<'_> {
             return text!(en: "<an index for each rank>", zh: "<每个 rank 一个编号>");
         }
         // One process that spreads its batch or its layers has no ranks.
-        match divided || self.devices_in_use() > 1 {
+        match divided || self.devices_in_use() > 1 || self.over_a_mesh() {
             true => text!(en: "<an index for each device it uses>", zh: "<所用的每块设备一个编号>"),
             false => text!(en: "<index>", zh: "<编号>"),
         }
@@ -59,7 +59,15 @@ impl Case<'_> {
 
     /// True where one index would leave ranks, or parts of the job, without a device.
     pub(super) fn needs_several(&self) -> bool {
-        self.several_devices() || self.devices_in_use() > 1
+        self.several_devices() || self.devices_in_use() > 1 || self.over_a_mesh()
+    }
+
+    /// True where JAX lays arrays out over the devices of a mesh, or maps over them, by the lines of the traceback.
+    fn over_a_mesh(&self) -> bool {
+        const CALLS: [&str; 7] = ["xmap(", "pmap(", "pjit(", "mp_per_host", "Mesh(", "NamedSharding(", "shard_map("];
+        let calls =
+            |frame: &Frame| frame.code.as_deref().is_some_and(|code| CALLS.iter().any(|call| code.contains(call)));
+        self.context.frames.iter().any(calls)
     }
 
     /// How a command is run with a variable set, in the words of a remark. Windows sets it on a line of its own.

@@ -135,6 +135,11 @@ fn advise(case: &Case) -> Advice {
         .when("mmengine", case.on_mmengine())
         .when("amp", case.accelerator() == Accelerator::Cuda && release::shows_torch(case.incident, (1, 6)))
         .weight(known)
+        .costs(match case.context.origin.slow_in_16_bit {
+            // It saves memory there too, and may cost time.
+            true => Costs { slows: (0.0, 0.2), ..FIX.costs },
+            false => FIX.costs,
+        })
         .when("unshown", !shown && release::knows(case.incident, "torch.autocast("))
         .when("trains-on-nvidia", shown && trains && nvidia)
         .when("trains-in-fp16", shown && trains && early)

@@ -2,6 +2,7 @@
 
 use super::prelude::*;
 use crate::cause::nature::one_piece;
+use crate::domain::Library;
 use crate::domain::trainer::Purpose;
 use crate::estimate::serving::Budget;
 
@@ -54,6 +55,9 @@ pub const FIX: Fix = Fix {
     advise,
 };
 
+/// The first build of llama.cpp whose `--split-mode` is `layer` unless it is told otherwise (January 2024).
+const SPLITS_BY_LAYERS: u16 = 1842;
+
 fn advise(case: &Case) -> Advice {
     // Processes that crowd one device of several need their own, not a model over all of them.
     if case.ranks_on_one_device() && case.engine().is_none() {
@@ -71,7 +75,11 @@ fn advise(case: &Case) -> Advice {
     let given = |command: &String| command.contains(" -ts ") || command.contains("tensor-split");
     let told = case.context.command.get().is_some_and(given);
     // Over all devices that it sees, it splits by layers unless it is told not to.
-    let by_default = case.devices_in_use() > 1 || case.spreads_already() || case.clue(Clue::SeveralDevices);
+    // Builds of 2024 and later do so over all devices that they count.
+    let origin = &case.context.origin;
+    let counts = origin.devices.is_some_and(|devices| devices > 1)
+        && origin.releases.get(&Library::LlamaCpp).is_some_and(|build| build.0 >= SPLITS_BY_LAYERS);
+    let by_default = counts || case.devices_in_use() > 1 || case.spreads_already() || case.clue(Clue::SeveralDevices);
     if case.engine() == Some(Program::LlamaCpp) && (told || by_default) {
         return Advice::Withheld(text!(en: "the layers are split over devices already", zh: "各层已分到多个设备"));
     }

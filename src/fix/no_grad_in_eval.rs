@@ -55,6 +55,12 @@ fn advise(case: &Case) -> Advice {
     if case.clue(Clue::NoGradVisible) {
         return Advice::Withheld(text!(en: "it runs without gradients already", zh: "已经在无梯度模式下运行"));
     }
+    if case.context.origin.validates_without_gradients {
+        return Advice::Withheld(text!(
+            en: "the runner that validates switches gradients off by itself",
+            zh: "执行验证的框架自身会关闭梯度"
+        ));
+    }
     if case.decorated() {
         return Advice::Withheld(text!(
             en: "the call that failed switches gradients off by itself",

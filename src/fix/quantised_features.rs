@@ -53,6 +53,10 @@ fn advise(case: &Case) -> Advice {
     let quantised = case.context.frames.iter().any(used);
     Draft::new(case, &FIX)
         .when("quantised", quantised)
+        .titled(match quantised {
+            true => text!(en: "Fewer bins, smaller batches of data", zh: "减少分箱数，缩小数据批次"),
+            false => (FIX.title)(),
+        })
         .frees_unknown(text!(
             en: "about rows × features × 4 bytes for the float copy; the log prints neither",
             zh: "float 副本约为 行数 × 特征数 × 4 字节；日志未打印这些数"

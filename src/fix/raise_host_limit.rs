@@ -18,12 +18,40 @@ pub const FIX: Fix = Fix {
     helps: Work::ALL,
     needs: &[Need::Ram, Need::NoOwnLimit],
     // No machine is bought for one array that is far larger than the job.
-    applies: |case| case.confidence(CauseId::SingleHugeAllocation) < 0.8,
+    applies: |case| case.confidence(CauseId::SingleHugeAllocation) < 0.8 && !case.of_a_java_heap(),
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
     knobs: &[
         line(Target::Shell, "free -h")
             .note("then a machine or an allocation with more RAM", "然后换内存更大的机器或配额")
             .when("free"),
+        // procps had no -h before 2011.
+        line(Target::Shell, "free -m")
+            .note("then a machine or an allocation with more RAM", "然后换内存更大的机器或配额")
+            .when("free-of-old"),
+        said(
+            Target::Shell,
+            "more RAM for the machine, or the desktop's program restarted before it has grown so far",
+            "给机器增加内存，或在桌面程序涨到这么多之前重启它",
+        )
+        .when("desktop"),
+        said(
+            Target::Shell,
+            "more memory for WSL: memory= below [wsl2] in .wslconfig on Windows, then wsl --shutdown",
+            "给 WSL 更多内存：在 Windows 的 .wslconfig 的 [wsl2] 下设置 memory=，再执行 wsl --shutdown",
+        )
+        .when("wsl"),
+        said(
+            Target::Shell,
+            "raise the memory limit of the container that it runs in, where it has one; else more RAM for its machine",
+            "若所在容器设有内存上限则提高它；否则给其机器增加内存",
+        )
+        .when("inside"),
+        said(
+            Target::Shell,
+            "run it in a batch job that asks for enough memory: a login node is for all, and holds each user short",
+            "提交为申请足够内存的批处理作业：登录节点由所有人共用，对每个用户都有限制",
+        )
+        .when("login"),
         said(
             Target::Shell,
             "a runtime with more RAM (in Colab: Runtime → Change runtime type → High-RAM)",
@@ -84,6 +112,9 @@ pub const FIX: Fix = Fix {
             .unless("computed"),
         line(Target::Kubernetes, "resources: {limits: {memory: {tried}{unit}i}}"),
         line(Target::Kubernetes, "resources: {limits: {memory: <peak + 20 %>}}").unless("told"),
+        line(Target::Kubernetes, "resources: {requests: {memory: <peak + 20 %>}}")
+            .note("it then lands on a node with that much to spare", "这样会调度到有足够余量的节点")
+            .when("requests-untold"),
         said(
             Target::Kubernetes,
             "a node with more memory to spare, or fewer pods on it",
@@ -109,7 +140,7 @@ pub const FIX: Fix = Fix {
 fn advise(case: &Case) -> Advice {
     let facts = &case.incident.event.facts;
     // A node that runs short evicts pods whatever their limits: what is printed is the node's own threshold.
-    let evicted = case.incident.event.evicted();
+    let evicted = case.evicted();
     let printed = facts.get(Fact::Limit).filter(|_| !evicted);
     let limit = printed.or(case.context.memory_limit.get().copied()).map(|figure| figure.bytes);
     let by_settings = case.ledger.loader.filter(|account| !account.fits()).map(|account| {
@@ -142,7 +173,12 @@ fn advise(case: &Case) -> Advice {
     let whole = limit.is_none() && case.resource() == Resource::Host;
     let boot = whole && case.incident.event.no_process_to_kill();
     let (notebook, image) = (case.clue(Clue::HostedNotebook), case.clue(Clue::ImageBuild));
-    let cluster = whole && warden.is_none() && case.clue(Clue::Cluster) && !notebook && !image;
+    let login = whole && case.context.origin.login_node;
+    let cluster = whole && warden.is_none() && case.on_a_cluster() && !notebook && !image && !login;
+    let wsl = whole && case.in_wsl();
+    let inside = whole && warden.is_none() && case.in_a_container() && !notebook && !image;
+    let desktop = whole && case.of_the_desktop() && !wsl;
+    let old = case.context.origin.kernel.is_some_and(|kernel| kernel < (3, 0));
     // Their own words, where there is a figure to write; Slurm's lines stand by themselves.
     let words = warden.and_then(|warden| match warden {
         Program::Pbs => Some("pbs"),
@@ -151,9 +187,16 @@ fn advise(case: &Case) -> Advice {
         Program::HtCondor => Some("htcondor"),
         _ => None,
     });
+    let elsewhere = boot || notebook || image || cluster || login || wsl || inside || desktop || words.is_some();
+    let free = case.resource() == Resource::Host && !elsewhere;
     let draft = Draft::new(case, &FIX)
         .when("no-limit", whole)
-        .when("free", case.resource() == Resource::Host && !(boot || notebook || image || cluster || words.is_some()))
+        .when("free", free && !old)
+        .when("free-of-old", free && old)
+        .when("login", login)
+        .when("wsl", wsl)
+        .when("inside", inside)
+        .when("desktop", desktop)
         .when("boot", boot)
         .when("notebook", notebook)
         .when("image", image && whole && !notebook)
@@ -161,6 +204,8 @@ fn advise(case: &Case) -> Advice {
         .when("scheduler", words.is_some() && more.is_none())
         .when("docker-unread", more.is_none() && !case.started_without_a_limit())
         .when("evicted", evicted)
+        // What the pod asked for is told by the change of the request where it is printed.
+        .when("requests-untold", evicted && !case.incident.event.evicted())
         .when("managed", case.clue(Clue::RayManaged))
         .when("told", evicted || more.is_some())
         .when("whose", anybody && more.is_some())

@@ -36,7 +36,7 @@ pub const FIX: Fix = Fix {
             "tf.config.set_logical_device_configuration(gpu, \
                  [tf.config.LogicalDeviceConfiguration(memory_limit=<MB>)])",
         ),
-        line(Target::Pytorch, "{module}.set_per_process_memory_fraction(1.0)"),
+        line(Target::Pytorch, "{module}.set_per_process_memory_fraction(1.0)").unless("whole"),
     ],
     fixtures: &["pytorch/allowed"],
     advise,
@@ -58,7 +58,9 @@ fn advise(case: &Case) -> Advice {
     });
     let sliver = case.program() == Program::Tensorflow
         && case.incident.event.facts.get(Fact::Limit).is_some_and(|limit| limit.bytes < GIB);
-    let draft = Draft::new(case, &FIX).when("sliver", sliver);
+    // PyTorch's message names what is "allowed" wherever a fraction is set; without that word there is none.
+    let whole = cap.is_none() && case.pytorch() && case.requested().is_some() && case.capacity().is_some();
+    let draft = Draft::new(case, &FIX).when("sliver", sliver).when("whole", whole);
     let draft = draft.frees_if(room, text!(en: "the message does not print the limit", zh: "报错没有打印上限"));
     draft.certainty(if cap.is_some() { Certainty::Arithmetic } else { Certainty::RuleOfThumb }).because(match cap {
         Some(cap) => {

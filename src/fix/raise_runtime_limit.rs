@@ -21,6 +21,10 @@ pub const FIX: Fix = Fix {
         line(Target::Java, "-Xmx<below the container's limit>")
             .note("or -XX:MaxRAMPercentage=75", "或 -XX:MaxRAMPercentage=75")
             .when("contained"),
+        line(Target::Java, "-Xmx<below the container's limit>").when("contained").older(),
+        line(Target::Java, "org.gradle.jvmargs=-Xmx4g")
+            .note("in gradle.properties: more than it is now", "写入 gradle.properties，须大于当前值")
+            .when("gradle"),
         line(Target::Java, "-Xms<at most -Xmx> -Xmx<below the machine's memory>").when("both"),
         line(Target::Java, "-Xmx<below the machine's memory>").when("free"),
         line(Target::Spark, "--conf spark.executor.memoryOverhead=4g").when("overhead"),
@@ -71,14 +75,16 @@ fn advise(case: &Case) -> Advice {
     let option = |name: &str| command.split_whitespace().find(|word| word.starts_with(name)).map(str::to_string);
     let (starts_large, set) = (option("-Xms").is_some(), option("-Xmx"));
     let contained = case.resource() == Resource::Cgroup || case.context.container.value() == Some(true);
+    let gradle = case.incident.event.of_gradle();
     let addresses = case.sign(Sign::AddressSpaceLimit);
     let of_yarn = case.context.origin.spark_on_yarn;
     Draft::new(case, &FIX)
         .when("java", case.targets().contains(&Target::Java))
         .when("host", case.on_host())
-        .when("contained", contained)
-        .when("both", !contained && starts_large)
-        .when("free", !contained && !starts_large)
+        .when("gradle", gradle)
+        .when("contained", contained && !gradle)
+        .when("both", !contained && !gradle && starts_large)
+        .when("free", !contained && !gradle && !starts_large)
         // The monitor kills at a threshold of its own, below the machine's memory.
         .when("monitored", case.program() == Program::Ray)
         .when("custom", case.sign(Sign::CustomAllocator))

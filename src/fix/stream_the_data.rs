@@ -18,7 +18,7 @@ pub const FIX: Fix = Fix {
     needs: &[Need::Gpu],
     applies: |case| {
         let copied = case.incident.event.facts.numbers.contains_key(&Number::ConstantCopied);
-        copied || case.incident.event.of_a_constant()
+        (copied || case.incident.event.of_a_constant()) && !case.context.origin.fed
     },
     costs: Costs { slows: (0.0, 0.1), numerics: Numerics::Same },
     knobs: &[

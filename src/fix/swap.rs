@@ -51,7 +51,7 @@ fn advise(case: &Case) -> Advice {
     if case.program().own_limit().is_some() && case.confidence(CauseId::FrameworkLimit) > 0.5 {
         return Advice::Silent;
     }
-    if case.refused_far_below_all().is_some() {
+    if case.of_a_java_heap() || case.refused_far_below_all().is_some() {
         return Advice::Silent;
     }
     // A kubelet refuses to start beside swap by default, and in a container, a cloud's notebook or a cluster's node

@@ -61,9 +61,7 @@ pub const FIX: Fix = Fix {
             .when("initializer"),
         line(Target::LlamaCpp, "-ngl {layers}")
             .note("for MoE models rather --n-cpu-moe N", "MoE 模型宜用 --n-cpu-moe N"),
-        line(Target::LlamaCpp, "-ngl <fewer layers>")
-            .note("builds from 2026 on: --fit on", "2026 年起的版本可用 --fit on")
-            .unless("fitting"),
+        line(Target::LlamaCpp, "-ngl <fewer layers>").unless("fitting"),
         line(Target::Ollama, "PARAMETER num_gpu {ollama_layers}")
             .note("or options: {\"num_gpu\": {ollama_layers}}", "或 options: {\"num_gpu\": {ollama_layers}}"),
         line(Target::Ollama, "PARAMETER num_gpu <fewer layers>").unless("ollama-layers"),

@@ -3,6 +3,7 @@
 use super::prelude::*;
 use crate::cause::nature::takes_share_of_free;
 use crate::domain::trainer::Purpose;
+use crate::incident::release;
 
 pub const FIX: Fix = Fix {
     id: "weight-quantisation",
@@ -42,7 +43,10 @@ pub const FIX: Fix = Fix {
         line(Target::Vllm, "--quantization fp8")
             .note("or a checkpoint in AWQ/GPTQ", "或使用 AWQ/GPTQ 检查点")
             .unless("before-ampere"),
-        line(Target::Vllm, "--quantization awq").note("with a checkpoint in AWQ", "配合 AWQ 检查点").when("early"),
+        // Its kernels computed in float16 alone.
+        line(Target::Vllm, "--quantization awq --dtype half")
+            .note("with a checkpoint in AWQ", "配合 AWQ 检查点")
+            .when("early"),
         line(Target::Vllm, "--quantization gptq")
             .note("with a checkpoint in GPTQ", "配合 GPTQ 检查点")
             .when("before-ampere"),
@@ -53,6 +57,12 @@ pub const FIX: Fix = Fix {
         line(Target::Tgi, "--quantize bitsandbytes-nf4"),
         line(Target::LlamaCpp, "-m model-{narrower}.gguf").note("a smaller quantisation", "更小的量化版本"),
         line(Target::Ollama, "ollama run MODEL:{tag}").note("a smaller quantisation", "更小的量化版本"),
+        said(
+            Target::Ollama,
+            "run a tag of fewer bits, such as q4_K_M: the weights have 16",
+            "换位数更少的标签（例如 q4_K_M）：现在的权重是 16 位",
+        )
+        .when("sixteen"),
         line(Target::Ollama, "ollama show MODEL")
             .note(
                 "prints the quantisation, 4 bits unless chosen otherwise; then run a tag with fewer",
@@ -79,7 +89,8 @@ pub const FIX: Fix = Fix {
         .note(
             "as quantization_config of Pipeline.from_pretrained()",
             "作为 Pipeline.from_pretrained() 的 quantization_config",
-        ),
+        )
+        .when("recent-pipeline"),
         said(
             Target::Diffusers,
             "load the largest parts in 8 or 4 bits: the transformer or U-Net and the text encoder",
@@ -143,9 +154,13 @@ fn advise(case: &Case) -> Advice {
         Some(4) => "Q3_K_M",
         _ => "Q4_K_M",
     };
-    let draft = Draft::new(case, &FIX).fill("narrower", next).when("width", width.is_some());
+    let draft = Draft::new(case, &FIX)
+        .fill("narrower", next)
+        .when("width", width.is_some() || case.context.origin.weights_in_16_bit);
     let draft = if width.is_some() { draft.fill("tag", next.replacen('Q', "q", 1)) } else { draft };
     draft
+        .when("sixteen", case.context.origin.weights_in_16_bit && width.is_none())
+        .when("recent-pipeline", release::shows(case.incident, "PipelineQuantizationConfig"))
         .when("pretrained", pretrained)
         .when("narrower", narrower)
         .when("forms", case.engine().is_some() || case.quantised() || narrower || case.of_a_language_model())

@@ -53,7 +53,10 @@ const CAME: &[(Library, &str, Release, Month)] = &[
     (Library::TensorFlow, "tf.config.", (2, 0, 0), (2019, 9)),
     (Library::TensorFlow, "tf.keras.mixed_precision", (2, 4, 0), (2020, 12)),
     (Library::TensorFlow, "TF_GPU_ALLOCATOR", (2, 5, 0), (2021, 5)),
+    (Library::Lightning, "Trainer(strategy=", (1, 5, 0), (2021, 11)),
     (Library::Lightning, "Trainer(inference_mode", (1, 8, 0), (2022, 11)),
+    // Before, the name was fairscale's.
+    (Library::Lightning, "strategy=\"fsdp\"", (2, 0, 0), (2023, 3)),
     (Library::Lightning, "-mixed\"", (2, 0, 0), (2023, 3)),
     (Library::Lightning, "-true\"", (2, 0, 0), (2023, 3)),
     (Library::Transformers, "per_device_train_batch_size", (2, 10, 0), (2020, 5)),
@@ -120,6 +123,8 @@ const CAME: &[(Library, &str, Release, Month)] = &[
     (Library::Ollama, "OLLAMA_KV_CACHE_TYPE", (0, 5, 0), (2024, 12)),
     (Library::Ollama, "OLLAMA_CONTEXT_LENGTH", (0, 5, 13), (2025, 3)),
     (Library::LlamaCpp, "-fa on", (6325, 0, 0), (2025, 8)),
+    // And 8u191 half a year later.
+    (Library::Java, "MaxRAMPercentage", (10, 0, 0), (2018, 3)),
     (Library::Swift, "--train_type", (3, 0, 0), (2024, 12)),
     (Library::Swift, "--quant_method", (2, 4, 0), (2024, 8)),
 ];
@@ -206,8 +211,11 @@ fn newest_by_signs(incident: &Incident, library: Library) -> Option<Release> {
         // Its loop of training was taken apart into `loops/` in 1.4; 2.0 has no Python 3.7.
         Library::Lightning => {
             let oldest = has("pytorch_lightning/trainer/training_loop").then_some((1, 3, 0));
-            oldest.or(python(incident).is_some_and(|python| python <= (3, 7)).then_some((1, 9, 0)))
+            let early = context.origin.early_lightning.then_some((1, 5, 0));
+            oldest.or(early).or(python(incident).is_some_and(|python| python <= (3, 7)).then_some((1, 9, 0)))
         }
+        // None of its wheels is for a Python before 3.7.
+        Library::Bitsandbytes => python(incident).is_some_and(|python| python <= (3, 6)).then_some((0, 0, 0)),
         // Its Trainer gave up fairscale in 4.36.
         Library::Transformers => has("/fairscale/").then_some((4, 35, 0)),
         // The monitor that raised this was replaced by one that ends workers.
@@ -220,17 +228,16 @@ fn newest_by_signs(incident: &Incident, library: Library) -> Option<Release> {
     }
 }
 
-/// The month of the log with one more, for what came out before its month was over; `None` where the wording of the
-/// message is of a later release, and the dates are those of data.
+/// The month of the log; `None` where the wording of the message is of a later release, and the dates are those of
+/// data.
 fn day(incident: &Incident) -> Option<Month> {
-    let (year, month) = incident.context.dated.value()?;
-    let next = if month == 12 { (year + 1, 1) } else { (year, month + 1) };
+    let told = incident.context.dated.value()?;
     let least = incident.event.versions.filter(|_| incident.event.on_pytorch()).and_then(|versions| versions.from);
     let later = least.is_some_and(|(major, minor)| {
         let came = |row: &&(Library, &str, Release, Month)| row.0 == Library::Torch && row.2 <= (major, minor, 0);
-        CAME.iter().filter(came).map(|row| row.3).max().is_some_and(|month| month > next)
+        CAME.iter().filter(came).map(|row| row.3).max().is_some_and(|month| month > told)
     });
-    (!later).then_some(next)
+    (!later).then_some(told)
 }
 
 /// True where a release of the library, which came out in a month, may be at work.
@@ -253,6 +260,30 @@ pub(crate) fn knows(incident: &Incident, text: &str) -> bool {
     CAME.iter()
         .all(|(library, name, release, month)| !text.contains(name) || may_run(incident, *library, *release, *month))
 }
+
+/// True where something shows that what came with this name is there: a release that the log prints, its files and
+/// wording, its Python, or a day so long after that next to nobody runs what came before. [`knows`] only asks whether
+/// anything speaks against it.
+pub(crate) fn shows(incident: &Incident, text: &str) -> bool {
+    let by_python = python(incident).and_then(|python| FIRST.iter().rev().find(|first| python >= first.0));
+    let shown = |(library, _, release, (year, month)): &&(Library, &str, Release, Month)| {
+        let printed = incident.context.origin.releases.get(library);
+        let torch = *library == Library::Torch
+            && (shows_torch(incident, (release.0, release.1))
+                || by_python.is_some_and(|first| first.1 >= (release.0, release.1)));
+        torch
+            || printed.is_some_and(|printed| printed >= release)
+            || day(incident).is_some_and(|day| day >= (year + SETTLED, *month))
+    };
+    knows(incident, text) && CAME.iter().filter(|row| text.contains(row.1)).all(|row| shown(&row))
+}
+
+/// Years after which a release is everywhere.
+const SETTLED: u16 = 2;
+
+/// The first release of torch for a Python (by the wheels on PyPI).
+const FIRST: [((u8, u8), (u16, u16)); 5] =
+    [((3, 9), (1, 8)), ((3, 10), (1, 11)), ((3, 11), (1, 13)), ((3, 12), (2, 2)), ((3, 13), (2, 5))];
 
 /// The variable that sets the options of PyTorch's caching allocator: `PYTORCH_ALLOC_CONF` from 2.10 (the CUDA name is
 /// read as well and wins), the family's own name before (PyTorch 2.10, CUDAAllocatorConfig.cpp).

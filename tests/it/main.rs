@@ -33,6 +33,7 @@ mod hostile_files;
 mod hostile_input;
 mod house;
 mod html_in_browser;
+mod in_force;
 mod passes;
 mod places;
 mod privacy;

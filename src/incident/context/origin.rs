@@ -47,7 +47,33 @@ pub struct Origin {
     pub spark_on_yarn: bool,
     /// NVLink SHARP shows, by its name or by a board that may have it.
     pub nvls: bool,
-    /// Nobody has the rights of the administrator there: a cluster, a notebook service.
+    /// A Lightning before 1.6 says that it starts: later ones begin that line with a capital letter.
+    pub early_lightning: bool,
+    /// A node of Kubernetes ran short and evicted the pod: no limit of its own was in the way.
+    pub evicted: bool,
+    /// The shared entrance of a cluster: jobs are to be sent on from there.
+    pub login_node: bool,
+    /// What was killed ran in the group of the first process, where a systemd keeps nobody but itself: WSL starts all there.
+    pub in_the_scope_of_init: bool,
+    /// LMDeploy's cache is set by a number of entries, as in its first releases; later ones take a share.
+    pub counts_cache_entries: bool,
+    /// The first process of its container: gunicorn's master has the pid 1.
+    pub gunicorn_in_a_container: bool,
+    /// A runner validates in a loop of its own, in which gradients are off: Catalyst's and fairseq's.
+    pub validates_without_gradients: bool,
+    /// A board without units for 16 bit is named: Kepler, Maxwell, Pascal.
+    pub slow_in_16_bit: bool,
+    /// The weights have 16 bits by llama.cpp's words or the type that they are loaded in.
+    pub weights_in_16_bit: bool,
+    /// What goes to the device is fed to a placeholder, not kept as a constant of the graph.
+    pub fed: bool,
+    /// A single buffer of more than 4 GiB was granted before.
+    pub large_buffer_granted: bool,
+    /// The command that started a container is typed at a prompt and sets no limit of memory.
+    pub started_without_a_limit: bool,
+    /// A listing of the devices shows no process on any of them.
+    pub nobody_listed: bool,
+    /// Nobody has the rights of the administrator there: a cluster, its entrance, a notebook service.
     pub shared: bool,
 }
 
@@ -104,9 +130,25 @@ impl Found {
         origin.one_memory |= ONE_MEMORY.iter().any(|name| lower.contains(name));
         origin.mmengine |= lower.contains("mmengine");
         origin.spark_on_yarn |= lower.contains("spark.yarn.executor.memoryoverhead");
+        let says = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+        origin.evicted |= says(&["the node was low on resource", "the node had condition: [memorypressure]"]);
+        origin.login_node |= says(&["login node", "login-node"]);
+        origin.in_the_scope_of_init |= lower.contains("task_memcg=/init.scope,");
+        origin.counts_cache_entries |= lower.contains("cache_chunk_size:");
+        let of_gunicorn = ["worker (pid:", "booting worker", "worker timeout", "starting gunicorn", "listening at:"];
+        origin.gunicorn_in_a_container |= lower.contains("] [1] [") && says(&of_gunicorn);
+        origin.validates_without_gradients |= says(&["* epoch (valid)", "| valid on '", "/catalyst/"]);
+        origin.slow_in_16_bit |= SLOW_IN_16_BIT.iter().any(|name| lower.contains(name));
+        origin.weights_in_16_bit |= lower.contains("model ftype") && says(&["= f16", "= bf16"])
+            || says(&["torch_dtype=torch.bfloat16", "torch_dtype=torch.float16"]);
+        origin.fed |= lower.contains("node: _recv_") && lower.contains("placeholder");
+        origin.large_buffer_granted |= granted(&lower).is_some_and(|gigabytes| gigabytes > 4.3);
+        origin.early_lightning |= text.trim_start().starts_with("initializing distributed: GLOBAL_RANK");
+        origin.started_without_a_limit |= runs_without_a_limit(&lower);
+        origin.nobody_listed |= lower.contains("no running processes found");
         origin.nvls |= lower.contains("nvls") || NVSWITCHED.iter().any(|name| lower.contains(name));
         origin.shared |= SHARED.iter().any(|sign| lower.contains(sign));
-        origin.spread = origin.spread.max(spread(text, &lower));
+        origin.spread = origin.spread.max(spread(text, &lower)).max(listed_in_use(&lower));
         self.vendors.extend(VENDORS.iter().filter(|(name, _)| lower.contains(name)).map(|(_, vendor)| *vendor));
     }
 
@@ -126,11 +168,61 @@ const ONE_MEMORY: &[&str] = &["nvidia gb10", "dgx spark", "tegra", "jetson", "nv
 /// Boards with multicast over their switch.
 const NVSWITCHED: &[&str] = &["h100", "h200", "h800", "h20 ", "b200", "gb200"];
 
+/// Boards of Kepler, Maxwell and Pascal, none of which multiplies matrices in 16 bit faster than in 32.
+const SLOW_IN_16_BIT: &[&str] = &[
+    "tesla k",
+    "tesla m",
+    "tesla p",
+    "gtx titan",
+    "titan x",
+    "gtx 6",
+    "gtx 7",
+    "gtx 9",
+    "gtx 10",
+    "quadro k",
+    "quadro m",
+    "quadro p",
+];
+
+/// True for a command at a prompt, a root's `#` included, that starts a container and sets no limit of memory.
+fn runs_without_a_limit(lower: &str) -> bool {
+    let typed = lower.trim_start().trim_start_matches(['#', '$', ' ']).trim_start_matches("sudo ");
+    (typed.starts_with("docker run ") || typed.starts_with("podman run "))
+        && !["--memory", " -m ", " -m=", "--kernel-memory"].iter().any(|limit| typed.contains(limit))
+}
+
+/// Gigabytes of a buffer that a program says it was given: `malloc 6 GB: OK`.
+fn granted(lower: &str) -> Option<f64> {
+    let (before, after) = lower.split_once(" gb")?;
+    let asked = before.contains("alloc") && after.trim_end().ends_with("ok");
+    before.rsplit(' ').next().filter(|_| asked)?.parse().ok()
+}
+
+/// Names of options that list the devices of a run.
+const LISTS: &[&str] = &["--gpus", "--gpu", "--gpu_ids", "--gpu-ids", "--gpu_id", "--devices", "--device", "'device':"];
+
+/// Devices that an option lists, `--gpu 0,1,2`, and the highest index of a rank in NCCL's lines: `host:41:97 [3] NCCL`.
+fn listed_in_use(lower: &str) -> u64 {
+    let lists = LISTS.iter().flat_map(|name| lower.match_indices(name).map(move |(at, _)| at + name.len()));
+    let counts = lists.filter_map(|at| {
+        let after = lower.get(at..)?.strip_prefix([' ', '='])?.trim_start_matches([' ', '\'', '"', '[']);
+        let list: String = after.chars().take_while(|c| c.is_ascii_digit() || *c == ',').collect();
+        let indices: BTreeSet<u64> = list.split(',').filter_map(|index| index.parse().ok()).collect();
+        indices.iter().all(|index| *index < 64).then_some(indices.len() as u64).filter(|count| *count > 1)
+    });
+    let of_nccl = || {
+        let (_, index) = lower.split_once("] nccl ")?.0.rsplit_once('[')?;
+        index.parse::<u64>().ok().filter(|index| *index < 64).map(|index| index + 1)
+    };
+    counts.chain(of_nccl()).max().unwrap_or(0)
+}
+
 /// Folders and words of machines whose users are guests.
 const SHARED: &[&str] = &[
     "/scratch/",
     "/gpfs/",
     "/lustre/",
+    "login node",
     "/content/",
     "/kaggle/",
     "slurmstepd",
@@ -442,6 +534,21 @@ mod tests {
         assert_eq!(counted("ggml_cuda_init: found 1 cuda devices:"), Some(1));
         assert_eq!(listed("GPU 1: Tesla V100-PCIE-32GB (UUID: GPU-1)"), Some(1));
         assert_eq!(listed("GPU 1: out of memory"), None);
+    }
+
+    #[test]
+    fn devices_of_a_list_are_all_in_use() {
+        assert_eq!(listed_in_use("python a.py --gpu 0,1,2 --lr 0.1"), 3);
+        assert_eq!(listed_in_use("{'device': '0,1', 'lr': 0.1}"), 2);
+        assert_eq!(listed_in_use("--gpus 0,"), 0);
+        assert_eq!(listed_in_use("--gpu 1"), 0);
+        assert_eq!(listed_in_use("host:41:97 [3] nccl warn cuda failure"), 4);
+    }
+
+    #[test]
+    fn a_buffer_that_was_granted_has_a_size() {
+        assert_eq!(granted("alloc 6.5 gb: ok"), Some(6.5));
+        assert_eq!(granted("alloc 6.5 gb: failed"), None);
     }
 
     #[test]

@@ -117,19 +117,7 @@ const WORDS: &[(Subject, &[&str])] = &[
     ),
     (
         Subject::Graph,
-        &[
-            "gcn*",
-            "gat",
-            "gnn*",
-            "rgcn*",
-            "dgl",
-            "torchgeometric",
-            "graphsage",
-            "dcrnn*",
-            "adjacency",
-            "edgeindex",
-            "splitidx",
-        ],
+        &["gcn*", "gat", "gnn*", "rgcn*", "dgl", "torchgeometric", "graphsage", "adjacency", "edgeindex", "splitidx"],
     ),
     (
         Subject::Pictures,
