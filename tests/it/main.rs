@@ -58,3 +58,4 @@ mod simulate;
 mod snapshot_proof;
 mod subjects;
 mod survival;
+mod tools;
