@@ -105,7 +105,10 @@ pub fn trains(incident: &Incident) -> bool {
         || context.frames.iter().any(|frame| frame.file.replace('\\', "/").contains("/chainer/training/"))
         // The model is run within a function that computes a loss.
         || context.frames.iter().any(|frame| frame.is_user_code() && frame.function.to_lowercase().contains("loss"));
-    shown && purpose != Some(Purpose::Diffusion)
+    // What draws has steps as well; only a gradient or an optimizer tells that it learns.
+    let learns = matches!(context.phase.value(), Some(Phase::Backward | Phase::OptimizerStep | Phase::Loss))
+        || context.has(Clue::OptimizerState);
+    shown && (purpose != Some(Purpose::Diffusion) || learns)
 }
 
 /// The kind of job as far as the program, the phase and the log's own words tell.

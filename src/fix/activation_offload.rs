@@ -49,7 +49,8 @@ fn advise(case: &Case) -> Advice {
                 && !sets_nothing_of_the_kind
                 && crate::incident::release::knows(case.incident, "save_on_cpu"),
         )
-        .when("deepspeed", case.trainer() == Some(Trainer::DeepSpeed) || case.context.zero_stage.is_known())
+        // That section sets DeepSpeed's own checkpointing, which the model must call.
+        .when("deepspeed", case.frames_of("/deepspeed/runtime/activation_checkpointing/"))
         .weight(if case.training() { 1.0 } else { 0.3 })
         .frees_if(
             case.share_of_allocated(0.1, 0.6, text!(en: "70–90 % of the activations", zh: "激活的 70–90 %")),

@@ -26,6 +26,7 @@ pub const FIX: Fix = Fix {
             && case.program().kind() != Kind::Application
             && !case.grows_trees()
             && !case.of_an_installed_program()
+            && !case.leaves_it_to_a_library()
             && case.program() != Program::OnnxRuntime
             // What is moved is there as a whole already, and the passes of a graph have no rows.
             && case.data_moved().is_none()

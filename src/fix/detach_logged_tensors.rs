@@ -62,6 +62,12 @@ pub const FIX: Fix = Fix {
                 "在 training_step 中：不保留带计算图的张量；在 on_train_epoch_end 中 clear()",
             )
             .when("in-training"),
+        said(
+            Target::Program,
+            "what hooks, losses and metrics of your own keep across steps: detached, and in host memory",
+            "自己的 hook、损失和指标跨步保留的内容：先 detach，再放到主机内存",
+        )
+        .when("by-hooks"),
         line(Target::TensorFlow, "losses.append(float(loss))").note("not the tensor", "不要存张量"),
         line(Target::Jax, "losses.append(float(loss))").note("not the array", "不要存数组"),
     ],
@@ -120,7 +126,8 @@ fn advise(case: &Case) -> Advice {
         // One pass is there at any time: it is what grows only where many are, or where the growth comes from it.
         .filter(|(held, passes)| *passes >= 5 || grown.is_none_or(|grown| *grown == held.place));
     let weight = if kept.is_some_and(|(_, passes)| passes >= 5) { 1.35 } else { weight };
-    let draft = Draft::new(case, &FIX);
+    // OpenMMLab's runner has the loop; what its user adds are hooks, losses and metrics.
+    let draft = Draft::new(case, &FIX).when("by-hooks", case.trainer() == Some(Trainer::MmEngine));
     let draft = match (kept, grown) {
         (Some((held, _)), _) => draft.when("placed", true).fill_text("place", held.place.clone()),
         (None, Some(grown)) => draft.when("grown", true).fill_text("grown", grown.clone()),

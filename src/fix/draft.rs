@@ -4,6 +4,7 @@
 use super::case::{Case, clamp_to, show};
 use super::cures::{self, Table};
 use super::need::Need;
+use super::tools::Setting;
 use super::{Advice, Certainty, Costs, Fix, Frees, Knob, Offer, Part};
 use crate::cause::mechanism::pool;
 use crate::domain::Target;
@@ -201,14 +202,33 @@ impl<'a> Draft<'a> {
         if let Some(own) = self.own.take() {
             return vec![Knob { target: Target::Program, line: remark(Text::same(own), self.was.as_ref()) }];
         }
+        // A program that is known has an option for it, or none.
+        match self.case.setting_of_a_tool(self.fix.id) {
+            Some(Setting::None) => return Vec::new(),
+            Some(Setting::Lines(lines)) => {
+                let held = lines.iter().filter(|line| line.holds(&self.given));
+                let set: Vec<Knob> = held
+                    .filter_map(|line| Some((line.target, line.fill(&self.values)?)))
+                    .map(|(target, text)| Knob { target, line: remark(text, self.was.as_ref()) })
+                    .collect();
+                if !set.is_empty() {
+                    return set;
+                }
+            }
+            None => {}
+        }
         let made = std::mem::take(&mut self.knobs);
         let written = self.fix.knobs.iter().filter(|line| line.holds(&self.given));
         let filled = written.filter_map(|line| {
             let text = line.fill(&self.values)?;
             let text = match called_in_python(self.case) {
                 true => argument(line.target, text),
+                // A model that embeds is none of those that come quantised for its command's `--model`.
+                false if self.case.clue(Clue::KoboldCpp) && self.case.embeds() && text.en.starts_with("-m ") => {
+                    return None;
+                }
                 false if self.case.clue(Clue::KoboldCpp) => of_kobold(self.case, line.target, text),
-                false if self.case.wraps_an_engine() => unspelled(line.target, text),
+                false if self.case.wraps_an_engine() => self.case.spelled_around(line.target, text)?,
                 false => text,
             };
             Some((line.is_older(), Knob { target: line.target, line: remark(text, self.was.as_ref()) }))
@@ -288,7 +308,7 @@ fn universal(case: &Case) -> Vec<&'static str> {
 }
 
 /// An option of an engine that another program starts, which has its own spelling for it: the name alone is sure.
-fn unspelled(target: Target, line: Text) -> Text {
+pub(super) fn unspelled(target: Target, line: Text) -> Text {
     let engines = [Target::Vllm, Target::Sglang, Target::Tgi, Target::Lmdeploy, Target::TensorRtLlm, Target::LlamaCpp];
     if target == Target::LlamaCpp {
         return in_its_settings(line);

@@ -40,7 +40,13 @@ pub const FIX: Fix = Fix {
             "减少每个节点上的 worker 数，用创建它们的库自己的设置",
         )
         .when("managed"),
-        line(Target::Dask, "LocalCluster(n_workers=<fewer>, memory_limit=\"auto\")"),
+        line(Target::Dask, "LocalCluster(n_workers=<fewer>, memory_limit=\"auto\")").when("local-workers"),
+        said(
+            Target::Dask,
+            "fewer workers or threads on a machine, or a larger --memory-limit of each, where the workers are started",
+            "在启动 worker 处减少每台机器上的 worker 或线程数，或加大各自的 --memory-limit",
+        )
+        .unless("local-workers"),
         line(Target::Shell, "cargo build --jobs 2").when("cargo"),
         line(Target::Shell, "bazel build --jobs=2 ...").when("bazel"),
         line(Target::Shell, "MAX_JOBS=2 pip install ...")
@@ -159,6 +165,7 @@ fn advise(case: &Case) -> Advice {
     };
     draft
         .when("cluster", matches!(case.program(), Program::Ray | Program::Dask))
+        .when("local-workers", case.clue(Clue::LocalWorkers))
         .when("managed", case.clue(Clue::RayManaged))
         .frees_unknown(text!(
             en: "what each further process holds; ps or the kernel's table tells",

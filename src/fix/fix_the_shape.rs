@@ -23,6 +23,7 @@ pub const FIX: Fix = Fix {
             && (!case.loading() || case.confidence(CauseId::SingleHugeAllocation) >= 0.6)
             && !case.is_state_vector()
             && !case.context.exchanges_objects()
+            && (!case.leaves_it_to_a_library() || case.absurd())
             && (!case.grows_trees() || case.absurd())
     },
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },

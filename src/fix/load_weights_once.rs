@@ -34,8 +34,17 @@ pub const FIX: Fix = Fix {
         )
         .when("unshown"),
         line(Target::Pytorch, "from_pretrained(..., torch_dtype=torch.bfloat16, low_cpu_mem_usage=True)").when("hub"),
+        said(
+            Target::Pytorch,
+            "16-bit weights and low_cpu_mem_usage, by the program's own option, or where it calls from_pretrained()",
+            "16 位权重加 low_cpu_mem_usage：用程序自带的选项，或写在它调用 from_pretrained() 之处",
+        )
+        .when("hub-unshown"),
         line(Target::Shell, "unset USE_NUMA")
-            .note("one copy of the weights instead of one for each NUMA node", "权重只留一份，而不是每个 NUMA 节点一份")
+            .note(
+                "one copy of the weights, not one for each NUMA node; read in the build: build and install again",
+                "权重只留一份，而不是每个 NUMA 节点一份；编译时读取：需重新编译安装",
+            )
             .when("per-node"),
     ],
     fixtures: &["launcher/killed-then-report"],
@@ -52,13 +61,15 @@ fn advise(case: &Case) -> Advice {
         return Advice::Silent;
     }
     let hub = case.pretrained() || case.of_the_hub() || case.clue(Clue::CheckpointShards);
+    let called = case.shows_call(&["from_pretrained"]) || case.shows_own_code();
     let read = case.shows_own_code() && case.reads_a_checkpoint();
     Draft::new(case, &FIX)
         .when("read", !hub && read)
         .when("unshown", !hub && !read)
         .when("loading", loading || per_node)
         .when("per-node", per_node)
-        .when("hub", hub)
+        .when("hub", hub && called)
+        .when("hub-unshown", hub && !called)
         .frees_if(case.of_parameters(2.0, 4.0), case.ask_for_parameters())
         .because(text!(
             en: "while loading, checkpoint and model both lie in host memory, once per process",

@@ -124,6 +124,7 @@ mod spill_to_host;
 mod stream_the_data;
 pub mod subject;
 mod swap;
+pub mod tools;
 mod vae_tiling;
 mod weight_offload;
 mod weight_quantisation;

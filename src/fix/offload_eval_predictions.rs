@@ -28,7 +28,7 @@ pub const FIX: Fix = Fix {
             .when("gathered"),
         line(Target::Pytorch, "predictions.append(output.argmax(-1).cpu())")
             .note("instead of append(output)", "代替 append(output)")
-            .unless("gathered"),
+            .when("collected"),
     ],
     fixtures: &["context/notebook"],
     advise,
@@ -50,6 +50,8 @@ fn advise(case: &Case) -> Advice {
     let sure = if collects { 1.3 } else { 0.7 };
     Draft::new(case, &FIX)
         .when("gathered", gathered)
+        // fastai's own loop collects what get_preds() gives back.
+        .when("collected", !gathered && case.trainer() != Some(Trainer::Fastai))
         .weight(sure)
         .frees_if(
             case.share_of_allocated(0.0, 0.8, text!(en: "collected outputs", zh: "累积的输出")),

@@ -63,7 +63,7 @@ impl<'a> Case<'a> {
     /// engine that prints its settings: those names are of its inside, and its options have others. A name with dots
     /// is a key of whoever started it.
     pub(super) fn own_option(&self, of: Quantity) -> Option<&'a Spelled> {
-        let of_engine = self.engine().is_some() || self.context.frames.iter().any(in_an_engine);
+        let of_engine = self.engine().is_some() || self.within_an_engine();
         let given = |spelled: &&Spelled| !of_engine || spelled.in_command() || spelled.name().contains('.');
         self.context.option(of).filter(given)
     }
@@ -93,7 +93,9 @@ impl<'a> Case<'a> {
             let mut rest = frames.iter().skip_while(|frame| run(frame));
             frames.first().is_some_and(run) && rest.next().is_some_and(|frame| !frame.is_user_code())
         };
-        self.installed_command() || module() || frames.iter().any(of_a_tool) || self.trainer() == Some(Trainer::ComfyUi)
+        // Nodes and a browser, or a configuration of which OpenMMLab's runner makes model, loaders and loop.
+        let by_settings = matches!(self.trainer(), Some(Trainer::ComfyUi | Trainer::MmEngine));
+        self.installed_command() || module() || frames.iter().any(of_a_tool) || by_settings
     }
 
     /// True where a line of the user's own code is shown in the traceback: what is written next to it can be pasted.
@@ -118,9 +120,45 @@ impl<'a> Case<'a> {
         })
     }
 
+    /// True where the command sets how training goes and names no file of settings: what it makes DeepSpeed's settings
+    /// from are its own options.
+    pub(super) fn set_by_its_command(&self) -> bool {
+        const OPTIONS: [&str; 5] = ["batch_size", "batch-size", "gradient_accumulation", "grad_accum", "zero_stage"];
+        const FILES: [&str; 4] = [".json", "deepspeed_config", ".yaml", ".yml"];
+        self.context.command.get().is_some_and(|command| {
+            OPTIONS.iter().any(|option| command.contains(option)) && !FILES.iter().any(|file| command.contains(file))
+        })
+    }
+
+    /// True where it failed in the code of vLLM or SGLang, whatever trainer or program is around.
+    pub(super) fn within_an_engine(&self) -> bool {
+        self.context.frames.iter().any(in_an_engine)
+    }
+
+    /// True where the user's innermost line calls a library that works out the rest by itself: fastai's learner, a
+    /// solver. What failed within is none of the user's operations. Calls of a framework's own functions and modules
+    /// are, and so is a model's code that users copy and change.
+    pub(super) fn leaves_it_to_a_library(&self) -> bool {
+        const SOLVERS: [&str; 5] = ["/fastai/", "/ott/", "/moscot/", "/sklearn/", "/skorch/"];
+        let inner = self.context.frames.iter().rev().take_while(|frame| !frame.is_user_code());
+        let solves = |frame: &Frame| SOLVERS.iter().any(|folder| path(frame).contains(folder));
+        inner.into_iter().any(solves)
+    }
+
+    /// True where a line of the user's own calls this, or one of the traceback's at all.
+    pub(super) fn shows_call(&self, calls: &[&str]) -> bool {
+        self.context.frames.iter().any(|frame| {
+            let code = frame.code.as_deref().unwrap_or_default();
+            frame.is_user_code() && calls.iter().any(|call| code.contains(call))
+        })
+    }
+
     /// True where an engine was started by another program, which spells its options in a way of its own.
     pub(super) fn wraps_an_engine(&self) -> bool {
-        self.clue(Clue::Wrapped) || self.context.frames.iter().any(|frame| starts_an_engine(&path(frame)))
+        // verl's keys for its rollout.
+        let by_key =
+            self.context.option(Quantity::Share).is_some_and(|key| key.name().starts_with("actor_rollout_ref."));
+        by_key || self.clue(Clue::Wrapped) || self.context.frames.iter().any(|frame| starts_an_engine(&path(frame)))
     }
 }
 

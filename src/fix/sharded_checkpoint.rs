@@ -35,7 +35,7 @@ pub const FIX: Fix = Fix {
             "位于 {place}：收集状态时逐个张量 .cpu()，而不是在设备上复制",
         ),
         line(Target::Pytorch, "torch.save({name: value.cpu() for name, value in model.state_dict().items()}, path)")
-            .when("device"),
+            .when("saves"),
         line(Target::Pytorch, "torch.distributed.checkpoint.save({\"model\": model.state_dict()}, checkpoint_id=path)"),
         said(
             Target::Program,
@@ -69,7 +69,10 @@ fn advise(case: &Case) -> Advice {
         return draft
             .when("whole", whole || fairscale)
             .when("in-parts", case.context.fsdp.value() == Some(true) && !fairscale)
-            .when("device", true)
+            .when(
+                "saves",
+                case.shows_call(&["torch.save(", "state_dict("]) || case.context.frames.is_empty() && !case.of_a_tool(),
+            )
             .frees_if(case.of_parameters(2.0, 16.0), case.ask_for_parameters())
             .because(text!(
                 en: "it failed while a checkpoint was saved: copies of the state belong in RAM, or in shards",

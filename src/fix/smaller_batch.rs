@@ -39,7 +39,7 @@ pub const FIX: Fix = Fix {
             Target::DeepSpeed,
             "\"train_micro_batch_size_per_gpu\": {batch}, \"gradient_accumulation_steps\": {steps}",
         )
-        .when("trains"),
+        .when("in-json"),
         line(Target::Accelerate, "Accelerator(gradient_accumulation_steps={steps})")
             .note("with DataLoader(batch_size={batch})", "配合 DataLoader(batch_size={batch})")
             .when("trains"),
@@ -240,6 +240,7 @@ fn advise(case: &Case) -> Advice {
         .when("mmengine", case.on_mmengine())
         .when("video", case.subject() == Some(Subject::Video))
         .when("pictures", !case.of_sound() && case.subject() != Some(Subject::Video))
+        .when("in-json", case.training() && !case.set_by_its_command())
         .when("divided", divided);
     if let Some((name, count)) = case.context.other_batch.get().cloned()
         && !case.context.batch_size.is_known()

@@ -20,7 +20,13 @@ pub const FIX: Fix = Fix {
     costs: Costs { slows: (0.0, 0.3), numerics: Numerics::Benign },
     knobs: &[
         line(Target::Diffusers, "pipe.vae.enable_tiling(); pipe.vae.enable_slicing()").when("pipe"),
-        said(Target::ComfyUi, "use the node VAE Decode (Tiled)", "使用节点 VAE Decode (Tiled)").unless("sound"),
+        said(Target::ComfyUi, "use the node VAE Decode (Tiled)", "使用节点 VAE Decode (Tiled)").when("core-node"),
+        said(
+            Target::ComfyUi,
+            "tiling in the settings of the decoding node, where it has that",
+            "在解码节点的设置中启用分块（若有）",
+        )
+        .when("other-node"),
         said(
             Target::ComfyUi,
             "the decoding node's own tile size, where it has one, or a shorter duration",
@@ -50,7 +56,11 @@ fn advise(case: &Case) -> Advice {
     if case.clue(Clue::TilesDecoding) {
         return Advice::Withheld(text!(en: "it decodes in tiles already", zh: "已在分块解码"));
     }
+    // Nodes of an extension have decoders of their own, which the program's node does not take.
+    let (sound, other) = (case.of_sound(), case.frames_of("/custom_nodes/"));
     Draft::new(case, &FIX)
+        .when("core-node", !sound && !other)
+        .when("other-node", !sound && other)
         .own(case.own_option_halved(Quantity::Tile))
         .frees_unknown(text!(
             en: "the decoder's peak divided by the number of tiles; its size is not in the log",

@@ -87,7 +87,8 @@ fn advise(case: &Case) -> Advice {
     let draft = Draft::new(case, &FIX)
         .when("fixed-buffers", fixed || case.diffusion())
         .when("fitting", fitting.is_some())
-        .when("pretrained", case.pretrained() && !case.builds_a_model() && !case.pipeline())
+        // An engine's cache has no layers, and its model none that transformers would place.
+        .when("pretrained", case.pretrained() && !case.builds_a_model() && !case.pipeline() && !case.within_an_engine())
         .when("own-model", (!case.pretrained() || case.builds_a_model()) && case.comes_in_forms())
         .when("ollama-layers", ollama.is_some())
         .when("overfull", fewer_on_gpu(case).is_some())

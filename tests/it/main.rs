@@ -60,3 +60,4 @@ mod simulate;
 mod snapshot_proof;
 mod subjects;
 mod survival;
+mod tools;

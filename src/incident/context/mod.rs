@@ -208,6 +208,16 @@ closed_set! {
     StableDiffusionCpp = "stable-diffusion-cpp",
     /// Ray's actors are made by a library or trainer on top of it: no `ray.remote` of the user's.
         RayManaged = "ray-managed",
+        /// A program names the option for tiles below its error, as Real-ESRGAN's scripts do.
+        NamesTiles = "names-tiles",
+        /// Demucs' command names the recording that it takes apart.
+        SeparatesTracks = "separates-tracks",
+        /// A workflow of nipype runs.
+        Nipype = "nipype",
+        /// A workflow of nipype runs an interface of niworkflows: fMRIPrep and its relatives.
+        NiPreps = "nipreps",
+        /// Dask's workers were made by the script itself, on its own machine.
+        LocalWorkers = "local-workers",
         /// joblib's pool of processes.
         Joblib = "joblib",
         /// Go's profiler is spoken of.

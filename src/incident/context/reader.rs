@@ -253,6 +253,8 @@ impl<'a> ContextReader<'a> {
             Clue::GathersState,
             Clue::Wrapped,
             Clue::StableDiffusionCpp,
+            Clue::NamesTiles,
+            Clue::LocalWorkers,
             Clue::RayManaged,
             Clue::TritonServer,
         ];

@@ -28,6 +28,7 @@ pub(super) fn trainers(text: &str, found: &mut Vec<Trainer>) {
             "error occurred when executing",
             "exception during processing !!!",
             "got prompt",
+            "got an oom, unloading all loaded models",
         ]),
     );
     add(
@@ -89,7 +90,9 @@ pub(super) fn trainers(text: &str, found: &mut Vec<Trainer>) {
     add(Trainer::Diffusers, says(&["/diffusers/", "loading pipeline components"]));
     add(
         Trainer::HfTrainer,
-        says(&["transformers/trainer", "trainingarguments(", "***** running training *****"])
+        says(&["transformers/trainer", "trainingarguments("])
+            // Scripts without it have the same words for their own loop.
+            || says(&["***** running training *****"]) && !says(&["__main__"])
             || says(&["'learning_rate':"]) && says(&["'epoch':"]),
     );
     add(
@@ -398,6 +401,11 @@ pub(super) fn clues(text: &str, found: &mut Vec<Clue>) {
     );
     add(Clue::InstalledCommand, starts_in_a_command(text));
     add(Clue::StableDiffusionCpp, says(&["stable-diffusion.cpp"]));
+    add(Clue::NamesTiles, says(&["try to set --tile with a smaller number"]));
+    add(Clue::SeparatesTracks, lower.trim_start().starts_with("separating track "));
+    add(Clue::Nipype, says(&["nipype.workflow"]));
+    add(Clue::NiPreps, says(&["niworkflows.interfaces", "fmriprep v", "fmriprep version"]));
+    add(Clue::LocalWorkers, says(&["localcluster", "tcp://127.0.0.1", "localcudacluster"]));
     // What Ray's own libraries and trainers built on it call their actors.
     add(
         Clue::RayManaged,

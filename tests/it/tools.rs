@@ -1,0 +1,136 @@
+//! Changes for well-known programs are the options that their documentation gives.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use crate::fixes::{FULL_CARD, lines_of, offers_for};
+use oomdoc::fix::FIXES;
+use oomdoc::fix::tools::{TOOLS, Tool};
+use oomdoc::incident::context::Clue;
+use std::collections::BTreeSet;
+
+/// What a line of the program's own says, for those that are told by one.
+fn said(clue: Clue) -> &'static str {
+    match clue {
+        Clue::SeparatesTracks => "Separating track a.mp3\n",
+        Clue::NamesTiles => "If you encounter CUDA out of memory, try to set --tile with a smaller number.\n",
+        Clue::NiPreps => {
+            "220103-10:00:01,100 nipype.workflow INFO: [Node] Running \"n\" (\"niworkflows.interfaces.a.B\")\n"
+        }
+        Clue::Nipype => "220103-10:00:01,100 nipype.workflow INFO: [Node] Running \"n\"\n",
+        _ => "",
+    }
+}
+
+/// Logs of a program: its batch, its training and its evaluation fail on a full card, and it is killed.
+fn logs(tool: &Tool) -> Vec<String> {
+    let command = tool.scripts.first().map(|script| match script.ends_with(".py") {
+        true => format!("$ python {script} --data in\n"),
+        false => format!("$ ./{script} --data in\n"),
+    });
+    let shown = command.unwrap_or_default() + tool.clue.map_or("", said);
+    let file = tool.files.first().map_or("/w/run.py".to_string(), |part| match part.ends_with('/') {
+        true => format!("/home/ada{part}train.py"),
+        false => format!("/home/ada{part}"),
+    });
+    let under = |called: &str, code: &str| {
+        format!(
+            "{shown}Traceback (most recent call last):\n  File \"{file}\", line 31, in {called}\n    {code}\n  File \
+            \"/v/lib/python3.11/site-packages/torch/nn/modules/module.py\", line 1739, in _wrapped_call_impl\n    \
+            return self._call_impl(*args, **kwargs)\n{FULL_CARD}"
+        )
+    };
+    let mut logs = vec![
+        under("train", "loss.backward()"),
+        under("main", "out = net(image)"),
+        under("validate", "loss = evaluate(net, val_loader)"),
+        under("main", "model.to(device)"),
+    ];
+    if !shown.is_empty() {
+        logs.push(format!("{shown}{FULL_CARD}"));
+        logs.push(format!(
+            "{shown}concurrent.futures.process.BrokenProcessPool: A process in the process pool was terminated \
+            abruptly while the future was running or pending.\n"
+        ));
+    }
+    logs
+}
+
+#[test]
+fn every_row_names_a_change_that_there_is() {
+    let known: BTreeSet<&str> = FIXES.iter().map(|fix| fix.id).collect();
+    for tool in TOOLS {
+        let rows: BTreeSet<&str> = tool.rows.iter().map(|(fix, _)| *fix).collect();
+        let lacks: BTreeSet<&str> = tool.lacks.iter().copied().collect();
+        assert!(rows.union(&lacks).all(|fix| known.contains(fix)), "{}", tool.name);
+        assert!(rows.is_disjoint(&lacks), "{}", tool.name);
+        assert!(!tool.files.is_empty() || !tool.scripts.is_empty(), "{}", tool.name);
+    }
+}
+
+#[test]
+fn a_well_known_program_is_changed_by_the_options_that_it_has() {
+    for tool in TOOLS {
+        let mut printed = 0;
+        for log in logs(tool) {
+            let offered = offers_for(&log);
+            for lacking in tool.lacks {
+                assert!(!offered.contains(lacking), "{}: {lacking} for\n{log}", tool.name);
+            }
+            for (fix, _) in tool.rows.iter().filter(|(fix, _)| offered.contains(fix)) {
+                let lines = lines_of(&log, fix);
+                let templates = tool.rows.iter().filter(|(of, _)| of == fix).map(|(_, line)| line.template().en);
+                let starts: Vec<String> =
+                    templates.map(|line| line.split('{').next().unwrap_or_default().to_string()).collect();
+                let as_written = |line: &String| starts.iter().any(|start| line.starts_with(start.as_str()));
+                // A row that needs a figure or a circumstance gives way to words where it is not given.
+                let needs = tool
+                    .rows
+                    .iter()
+                    .any(|(of, line)| of == fix && (line.template().en.contains('{') || !line.holds(&[])));
+                assert!(needs || lines.iter().all(as_written), "{}: {fix}: {lines:?} for\n{log}", tool.name);
+                printed += usize::from(lines.iter().all(as_written));
+            }
+        }
+        // The rest needs what only whole logs have.
+        assert!(printed > 0 || tool.name == "gptManagerBenchmark", "{}", tool.name);
+    }
+}
+
+#[test]
+fn a_switch_that_the_command_gives_is_not_offered_again() {
+    let killed = |command: &str| {
+        format!(
+            "$ python {command}\nTraceback (most recent call last):\n  File \"/w/train_dreambooth.py\", line 812, in \
+            <module>\n    optimizer.step()\n  File \"/v/lib/python3.11/site-packages/torch/optim/adamw.py\", line \
+            162, in step\n    state[\"exp_avg\"] = torch.zeros_like(p)\n{FULL_CARD}"
+        )
+    };
+    let lines = |command: &str| lines_of(&killed(command), "eight-bit-optimizer");
+    assert_eq!(lines("train_dreambooth.py --instance_data_dir in"), ["--use_8bit_adam"]);
+    assert!(lines("train_dreambooth.py --instance_data_dir in --use_8bit_adam").is_empty());
+}
+
+#[test]
+fn the_words_of_a_loop_of_ones_own_are_no_trainer() {
+    let told = |logger: &str| {
+        format!(
+            "06/18/2023 10:00:00 - INFO - {logger} - ***** Running training *****\nTraceback (most recent call last):\n  \
+            File \"/w/tune.py\", line 9, in <module>\n    main()\n  File \"/w/tune.py\", line 7, in main\n    \
+            loss.backward()\n{FULL_CARD}"
+        )
+    };
+    let lines = |logger: &str| lines_of(&told(logger), "mixed-precision").join("\n");
+    assert!(!lines("__main__").starts_with("bf16=True"), "{}", lines("__main__"));
+}
+
+#[test]
+fn workers_of_a_cluster_are_not_made_anew_by_the_script() {
+    let killed = "distributed.nanny - WARNING - Restarting worker\ndistributed.scheduler.KilledWorker: Attempted to run \
+        task ('a', 0) on 3 different workers, but all those workers died while running it.\n";
+    let lines = |worker: &str| {
+        let told = format!("distributed.core - INFO - Removing comms to {worker}\n");
+        lines_of(&format!("{told}{killed}"), "fewer-at-once").join("\n")
+    };
+    assert!(!lines("tls://10.0.0.9:40331").contains("LocalCluster("), "{}", lines("tls://10.0.0.9:40331"));
+    assert!(lines("tcp://127.0.0.1:40331").contains("LocalCluster("), "{}", lines("tcp://127.0.0.1:40331"));
+}
