@@ -92,7 +92,7 @@ pub(super) fn trainers(text: &str, found: &mut Vec<Trainer>) {
         Trainer::HfTrainer,
         says(&["transformers/trainer", "trainingarguments("])
             // Scripts without it have the same words for their own loop.
-            || says(&["***** running training *****"]) && !says(&["__main__"])
+            || says(&["***** running training *****"]) && !lower.contains("__main__")
             || says(&["'learning_rate':"]) && says(&["'epoch':"]),
     );
     add(
