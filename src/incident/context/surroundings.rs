@@ -4,6 +4,9 @@ use super::origin;
 use super::settings::Setting;
 use super::{Clue, Frame, Platform, Trainer, pass, place};
 
+/// The logger of a script that is run itself.
+const OWN_LOOP: &str = "__main__";
+
 /// The trainers that a line shows, told by paths, banners and command names rather than by mentions in prose.
 pub(super) fn trainers(text: &str, found: &mut Vec<Trainer>) {
     let lower = text.to_ascii_lowercase();
@@ -92,7 +95,7 @@ pub(super) fn trainers(text: &str, found: &mut Vec<Trainer>) {
         Trainer::HfTrainer,
         says(&["transformers/trainer", "trainingarguments("])
             // Scripts without it have the same words for their own loop.
-            || says(&["***** running training *****"]) && !says(&["__main__"])
+            || says(&["***** running training *****"]) && !lower.contains(OWN_LOOP)
             || says(&["'learning_rate':"]) && says(&["'epoch':"]),
     );
     add(
