@@ -53,7 +53,8 @@ pub struct Origin {
     pub evicted: bool,
     /// The shared entrance of a cluster: jobs are to be sent on from there.
     pub login_node: bool,
-    /// What was killed ran in the group of the first process, where a systemd keeps nobody but itself: WSL starts all there.
+    /// What was killed ran in the group of the first process, where a systemd keeps nobody but itself: WSL starts all
+    /// there.
     pub in_the_scope_of_init: bool,
     /// LMDeploy's cache is set by a number of entries, as in its first releases; later ones take a share.
     pub counts_cache_entries: bool,
