@@ -10,7 +10,7 @@ use oomdoc::report::Diagnosis;
 
 /// Words of one subject in a line, and the subjects in whose logs they may stand; nothing known allows them as well.
 const SPEAK_OF: &[(&[&str], &[Subject])] = &[
-    (&["picture", "Resize("], &[Subject::Pictures, Subject::Video, Subject::Rays, Subject::Text]),
+    (&["picture", "Resize("], &[Subject::Pictures, Subject::Video, Subject::Rays, Subject::Gaussians, Subject::Text]),
     (&["tokenizer("], &[Subject::Text, Subject::Pictures, Subject::Video]),
     (&["shorter texts"], &[Subject::Text]),
     (&["sound", "recordings"], &[Subject::Sound]),
