@@ -18,7 +18,13 @@ pub const FIX: Fix = Fix {
     helps: &[Work::Training],
     needs: &[Need::Gpu, Need::Training],
     // fairscale keeps copies in 32 bit of what it divides.
-    applies: |case| case.large_model() && !case.evaluating() && !case.adapters() && !case.frames_of("/fairscale/"),
+    applies: |case| {
+        case.large_model()
+            && !case.evaluating()
+            && !case.adapters()
+            && !case.clue(Clue::BeforeAmpere)
+            && !case.frames_of("/fairscale/")
+    },
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Optimisation },
     knobs: &[
         line(Target::Lightning, "Trainer(precision=\"bf16-true\")"),

@@ -219,7 +219,8 @@ impl<'a> Case<'a> {
             // A diffusion model is trained where gradients or an optimizer show.
             Some(JobKind::Inference) => {
                 self.diffusion()
-                    && (matches!(self.phase(), Some(Phase::Backward | Phase::OptimizerStep | Phase::Loss))
+                    && (self.named_for_training()
+                        || matches!(self.phase(), Some(Phase::Backward | Phase::OptimizerStep | Phase::Loss))
                         || self.clue(Clue::OptimizerState)
                         || self.context.optimizer.is_known())
             }
@@ -227,11 +228,24 @@ impl<'a> Case<'a> {
         }
     }
 
+    /// True where the script that runs is one that trains, by its name.
+    fn named_for_training(&self) -> bool {
+        let script = |text: &str| {
+            text.split_whitespace().any(|word| {
+                let name = word.rsplit(['/', '\\']).next().unwrap_or_default();
+                name.ends_with(".py") && (name.starts_with("train") || name.contains("finetune"))
+            })
+        };
+        let told = [self.context.program.get(), self.context.command.get()];
+        told.into_iter().flatten().any(|text| script(text))
+            || self.context.frames.first().is_some_and(|first| script(&first.file))
+    }
+
     /// True when the log shows that it is not training, or shows nothing that looks like it.
     pub fn inference(&self) -> bool {
         self.engine().is_some()
             || matches!(self.phase(), Some(Phase::Inference | Phase::Decode | Phase::Warmup))
-            || self.diffusion()
+            || self.diffusion() && !self.training()
             || self.only_asks()
             || (self.clue(Clue::Predicts) || self.clue(Clue::Serves)) && !self.training()
     }

@@ -21,7 +21,8 @@ pub const FIX: Fix = Fix {
     },
     helps: &[Work::Training, Work::Inference],
     needs: &[Need::Gpu, Need::Discrete],
-    applies: |case| case.clue(Clue::DataParallel) || others_idle(case),
+    // Gradients are what it exchanges: an evaluation has none.
+    applies: |case| case.clue(Clue::DataParallel) && !case.evaluating() && !case.inference() || others_idle(case),
     costs: Costs { slows: (-0.3, 0.0), numerics: Numerics::Same },
     knobs: &[
         said(

@@ -131,3 +131,29 @@ fn a_folder_of_windows_is_a_prompt() {
     let text = format!("(env) C:\\work>python train.py --batch_size 32\n{FULL_CARD}");
     assert_eq!(lines_of(&text, "smaller-batch"), ["--batch_size 16"]);
 }
+
+#[test]
+fn ranks_of_fsdp_are_no_threads_of_data_parallel() {
+    let wrapped = |file: &str| {
+        offers_for(&format!(
+            "$ torchrun --nproc-per-node 8 train.py\nTraceback (most recent call last):\n  File \"/w/train.py\", line 8, in \
+             <module>\n    loss = model(x)\n  File \"/v/lib/python3.11/site-packages/torch/{file}\", line 849, in \
+             forward\n    output = self._fsdp_wrapped_module(*args, **kwargs)\n{FULL_CARD}"
+        ))
+    };
+    assert!(wrapped("nn/parallel/data_parallel.py").contains(&"data-parallel"));
+    assert!(!wrapped("distributed/fsdp/fully_sharded_data_parallel.py").contains(&"data-parallel"));
+}
+
+#[test]
+fn a_script_that_trains_a_diffusion_model_keeps_its_gradients() {
+    let of = |script: &str| {
+        offers_for(&format!(
+            "Traceback (most recent call last):\n  File \"/w/{script}\", line 1703, in <module>\n    pred = \
+             transformer(\n  File \"/v/lib/python3.11/site-packages/diffusers/models/transformers/transformer_flux.py\", \
+             line 541, in forward\n    hidden_states = block(\n{FULL_CARD}"
+        ))
+    };
+    assert!(of("draw.py").contains(&"no-grad-in-eval"));
+    assert!(!of("train_dreambooth_lora_flux.py").contains(&"no-grad-in-eval"));
+}

@@ -2,6 +2,7 @@
 //! the kernel, the machine's devices and how many of them the job has. What is written for a job must be known to its
 //! releases and to its machine.
 
+use super::surroundings::of_tegra;
 use crate::domain::{Accelerator, Library};
 use crate::evidence::{Known, Span};
 use crate::input::{Document, Line};
@@ -128,7 +129,7 @@ impl Found {
         if let Some(index) = listed(text) {
             self.listed.insert(index);
         }
-        origin.one_memory |= ONE_MEMORY.iter().any(|name| lower.contains(name));
+        origin.one_memory |= ONE_MEMORY.iter().any(|name| lower.contains(name)) || of_tegra(&lower);
         origin.mmengine |= lower.contains("mmengine");
         origin.spark_on_yarn |= lower.contains("spark.yarn.executor.memoryoverhead");
         let says = |words: &[&str]| words.iter().any(|word| lower.contains(word));
@@ -164,7 +165,7 @@ impl Found {
 }
 
 /// Names of machines and chips with one device and one memory for it and the host.
-const ONE_MEMORY: &[&str] = &["nvidia gb10", "dgx spark", "tegra", "jetson", "nvmap", "strix halo", "gfx1151"];
+const ONE_MEMORY: &[&str] = &["nvidia gb10", "dgx spark", "jetson", "nvmap", "strix halo", "gfx1151"];
 
 /// Boards with multicast over their switch.
 const NVSWITCHED: &[&str] = &["h100", "h200", "h800", "h20 ", "b200", "gb200"];

@@ -151,7 +151,7 @@ pub(super) fn platform(text: &str, found: &mut Vec<Setting>) {
         found.push(Setting::Platform(Platform::Wsl));
     } else if text.contains("/Users/") || says(&["darwin", "macos-"]) {
         found.push(Setting::Platform(Platform::MacOs));
-    } else if says(&["nvmap", "tegra", "jetson"]) {
+    } else if says(&["nvmap", "jetson"]) || of_tegra(&lower) {
         found.push(Setting::Platform(Platform::Jetson));
     } else if says(&["/home/", "/usr/lib", "/usr/local", "/opt/"]) {
         found.push(Setting::Platform(Platform::Linux));
@@ -232,7 +232,8 @@ pub(super) fn clues(text: &str, found: &mut Vec<Clue>) {
     add(Clue::EmptyCacheTried, says(&["empty_cache()"]));
     add(
         Clue::DataParallel,
-        says(&["nn.dataparallel", "data_parallel.py", "parallel/data_parallel"]) && !says(&["distributed"]),
+        says(&["nn.dataparallel", "/data_parallel.py", "\\data_parallel.py", "parallel/data_parallel"])
+            && !says(&["distributed"]),
     );
     add(
         Clue::DeviceAssert,
@@ -476,6 +477,12 @@ fn before_ampere(lower: &str) -> bool {
     BEFORE.iter().any(|board| lower.contains(board)) && !LATER.iter().any(|board| lower.contains(board))
 }
 
+/// True where NVIDIA's chips with one memory are named: `tegra` begins its word (`tegra234`, `linux-tegra`), and no
+/// integral holds it.
+pub(super) fn of_tegra(lower: &str) -> bool {
+    lower.match_indices("tegra").any(|(at, _)| !lower[..at].ends_with(|c: char| c.is_ascii_alphanumeric()))
+}
+
 /// True for a memory fraction that keeps nothing back: `cuda_memory_fraction: 1.0`.
 fn whole_fraction(lower: &str) -> bool {
     ["cuda_memory_fraction", "cuda-memory-fraction", "per_process_memory_fraction"].iter().any(|name| {
@@ -562,6 +569,11 @@ mod tests {
         let marks = body.split('"').skip(1).step_by(2).filter(|mark| !beside.contains(mark));
         let unread: Vec<&str> = marks.filter(|mark| topics::of(mark) & topics::CLUE == 0).collect();
         assert!(unread.is_empty(), "{unread:?}");
+    }
+
+    #[test]
+    fn an_integral_is_no_board() {
+        assert!(of_tegra("linux-tegra 5.10") && of_tegra("tegra234") && !of_tegra("merger.integrate_batch(pred)"));
     }
 
     #[test]

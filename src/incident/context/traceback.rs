@@ -737,7 +737,8 @@ fn clues_of(frame: &Frame) -> Vec<Clue> {
     {
         found.push(Clue::LoadsModel);
     }
-    if file.contains("data_parallel.py") || file.contains("scatter_gather.py") {
+    // Not DistributedDataParallel's `distributed.py`, nor FSDP's `fully_sharded_data_parallel.py`.
+    if file.replace('\\', "/").ends_with("/data_parallel.py") || file.contains("scatter_gather.py") {
         found.push(Clue::DataParallel);
     }
     if any(&["conv1d(", "conv2d(", "conv3d(", "_conv_forward", "cudnn"]) {
