@@ -103,6 +103,6 @@ export class Browser {
   async close() {
     this.child.kill();
     await new Promise((done) => this.child.on("exit", done));
-    rmSync(this.folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+    rmSync(this.folder, { recursive: true, force: true, maxRetries: 50, retryDelay: 100 });
   }
 }
