@@ -358,6 +358,11 @@ fn csv_row(text: &str, columns: &[Column], at: Span) -> Option<GpuRow> {
     })
 }
 
+/// Whether a line is a device of gpustat's table: its `[0]` is no rank.
+pub(super) fn is_gpustat_row(text: &str) -> bool {
+    gpustat_row(text, Span::line(0)).is_some()
+}
+
 /// gpustat: `[0] NVIDIA A100 | 45'C,  98 % | 12345 / 40960 MB | user(1000M)`.
 fn gpustat_row(text: &str, at: Span) -> Option<GpuRow> {
     let rest = text.trim_start().strip_prefix('[')?;

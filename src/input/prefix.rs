@@ -1,6 +1,6 @@
 //! Rank prefixes that launchers put in front of every line.
 
-use super::Line;
+use super::{Line, gpu_tables};
 use std::collections::HashMap;
 
 /// A prefix of a line: the bytes to take out, and the rank it names.
@@ -158,6 +158,11 @@ fn regular(text: &str) -> Option<(Regular, Prefix)> {
         let digits = leading_digits(inner);
         let rank = number(digits)?;
         let behind = inner.get(digits.len()..)?.strip_prefix(']')?;
+        // `[0] Tesla V100 | 44'C,   0 % | 15836 / 16130 MB |`: a device of gpustat's table. In a log of one line of
+        // message and the table of eight devices these are nearly all lines.
+        if gpu_tables::is_gpustat_row(text) {
+            return None;
+        }
         let tail = [": ", ":", " "].into_iter().find(|tail| behind.starts_with(tail))?;
         return Some((
             Regular::Bracket,
@@ -266,8 +271,11 @@ mod tests {
             "node2: one line",
             "(pid=3) x",
             "[rankless] x",
+            "[0] Tesla V100 | 44'C,   0 % | 15836 / 16130 MB |\n[1] Tesla V100 | 37'C,   0 % |     0 / 16130 MB |\n\
+             [2] Tesla V100 | 37'C,   0 % |     0 / 16130 MB |",
         ] {
-            assert_eq!(stripped(line), [(line.to_string(), None)]);
+            let as_it_was: Vec<_> = line.split('\n').map(|line| (line.to_string(), None)).collect();
+            assert_eq!(stripped(line), as_it_was);
         }
     }
 
