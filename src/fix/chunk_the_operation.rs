@@ -69,6 +69,10 @@ fn may_be_divided(case: &Case) -> bool {
     if case.context.frames.iter().any(|frame| frame.is_user_code()) && case.pytorch() {
         return case.works_on_tensors();
     }
+    // Of a whole program that XLA compiled the log shows no operation.
+    if case.shows_jax() && case.context.frames.iter().any(|frame| frame.is_user_code()) {
+        return case.shows_call(&["vmap(", "jnp.", "lax."]);
+    }
     if case.context.frames.is_empty() && case.clue(Clue::OneSample) {
         return false;
     }

@@ -22,7 +22,8 @@ pub const FIX: Fix = Fix {
         let numbers = &case.incident.event.facts.numbers;
         let reported = numbers.contains_key(&Number::Parameter) && numbers.contains_key(&Number::Output);
         // A library's solver compiles its steps itself.
-        !case.inference() && (case.training() || reported) && !case.leaves_it_to_a_library()
+        let elsewhere = case.leaves_it_to_a_library() || case.of_a_tool();
+        !case.inference() && (case.training() || reported) && !elsewhere
     },
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
     knobs: &[line(Target::Jax, "step = jax.jit(step, donate_argnums=(0,))")

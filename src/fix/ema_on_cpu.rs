@@ -37,7 +37,9 @@ fn advise(case: &Case) -> Advice {
     // A copy that is nothing beside the device frees nothing.
     let small =
         case.of_parameters(4.0, 4.0).zip(case.capacity()).is_some_and(|((copy, _), all)| copy.high * 100 < all.low);
-    if !case.on_gpu() || !case.learns() || !mentioned || small {
+    // Under FSDP it is `state_dict()` itself that gathers the whole weights on the device.
+    let gathers = case.frames_of("/fsdp/") && frames().any(|frame| frame.function.contains("state_dict"));
+    if !case.on_gpu() || !case.learns() || !mentioned || small || gathers {
         return Advice::Silent;
     }
     Draft::new(case, &FIX)

@@ -26,6 +26,7 @@ pub const FIX: Fix = Fix {
             .when("nerfstudio"),
         line(Target::Shell, "--pipeline.datamanager.camera-res-scale-factor 0.5").when("nerfstudio"),
         line(Target::Shell, "--densify_until_iter 10000 --densify_grad_threshold 0.0004").when("growing"),
+        line(Target::Shell, "--densify_grad_threshold 0.0004").when("growing-to-the-end"),
         line(Target::Shell, "-r 2")
             .note("half the resolution; 4 for a quarter", "分辨率减半；4 为四分之一")
             .when("original"),
@@ -40,6 +41,14 @@ pub const FIX: Fix = Fix {
     advise,
 };
 
+/// The step that `--densify_until_iter` is set to here, of 15,000 by default.
+const EARLIER_END: u64 = 10_000;
+
+/// True where the run has so many steps at most, or has done as many.
+fn done_by(case: &Case, step: u64) -> bool {
+    case.context.steps.value().is_some_and(|all| all <= step) || case.context.step.value().is_some_and(|at| at >= step)
+}
+
 fn advise(case: &Case) -> Advice {
     let nerfstudio = case.context.frames.iter().any(|frame| super::moment::path(frame).contains("/nerfstudio/"));
     // The options are those of the first implementation (graphdeco-inria/gaussian-splatting) and of its forks.
@@ -52,10 +61,13 @@ fn advise(case: &Case) -> Advice {
     let original = !nerfstudio
         && (case.context.frames.iter().any(of_the_original)
             || told.into_iter().flatten().any(|text| text.contains("train.py")));
+    // While pictures are read no Gaussian has been made yet, and before the first step is done none was split.
+    let growing = original && case.in_a_pass() && case.context.step.value().is_none_or(|step| step > 0);
     Draft::new(case, &FIX)
         .when("nerfstudio", nerfstudio)
-        // While pictures are read no Gaussian has been made yet.
-        .when("growing", original && case.in_a_pass())
+        .when("growing", growing && !done_by(case, EARLIER_END))
+        // Of a run that is over by then, or a step after it, an earlier end of splitting changes nothing.
+        .when("growing-to-the-end", growing && done_by(case, EARLIER_END))
         .when("original", original)
         .when("another", !nerfstudio && !original)
         .frees_unknown(text!(

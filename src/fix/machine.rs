@@ -83,8 +83,87 @@ impl Case<'_> {
         }
     }
 
+    /// How the job is put on another device: by the option of its command that names one, by docker's, in a notebook's
+    /// first cell, else by the variable. What the command says within comes after the variable: `--gpus="0"` of a
+    /// launcher refuses an index that is not visible, `--device 0` of a script may set the variable itself.
+    pub(super) fn on_another_device(&self, visible: &str, index: &Text) -> Text {
+        let command = self.context.command.get().map_or("", String::as_str);
+        let words: Vec<&str> = command.split_whitespace().collect();
+        let by_docker = ["docker", "podman", "nvidia-docker"].iter().any(|name| words.contains(name));
+        if by_docker && words.iter().any(|word| word.starts_with("--gpus")) {
+            return Text::new(
+                format!("docker run --gpus '\"device={}\"' ...", index.en),
+                format!("docker run --gpus '\"device={}\"' ...", index.zh),
+            );
+        }
+        if let Some(option) = words.iter().enumerate().find_map(|(at, word)| names_a_device(word, words.get(at + 1))) {
+            return Text::new(format!("{option}{}", index.en), format!("{option}{}", index.zh));
+        }
+        let cell = |frame: &Frame| frame.file.contains("<ipython-input") || frame.file.contains("ipykernel");
+        if self.context.frames.iter().any(cell) {
+            return Text::new(
+                format!("os.environ[\"{visible}\"] = \"{}\" in the first cell, the kernel restarted", index.en),
+                format!("重启内核，并在第一个单元格写 os.environ[\"{visible}\"] = \"{}\"", index.zh),
+            );
+        }
+        self.run_with(visible, index)
+    }
+
+    /// True where Vulkan gave the memory: it reads none of the variables that choose a device for CUDA.
+    pub(super) fn by_vulkan(&self) -> bool {
+        let message = self.incident.event.message.to_ascii_lowercase();
+        message.contains("vulkan") || message.starts_with("vk") || message.contains("vk_error")
+    }
+
     /// True where the system is not the user's to change: a container, a cluster, a notebook service.
     pub(super) fn is_a_guest(&self) -> bool {
         self.context.container.value() == Some(true) || self.context.origin.shared
+    }
+}
+
+/// The option of a command that names devices by their index, up to where the index stands: `--gpu ` of `--gpu 0`.
+/// `--gpus 4` is a number of devices for many trainers and is none; quoted or 0 it is an index.
+fn names_a_device(word: &str, next: Option<&&str>) -> Option<String> {
+    const NAMES: [&str; 10] = [
+        "--gpu",
+        "--gpu_id",
+        "--gpu-id",
+        "--gpu_ids",
+        "--gpu-ids",
+        "--device",
+        "--device_id",
+        "--cuda",
+        "--gpus",
+        "-gpu",
+    ];
+    let (name, between, value) = match word.split_once('=') {
+        Some((name, value)) => (name, "=", value),
+        None => (word, " ", *next?),
+    };
+    let bare = value.trim_matches(['"', '\'']);
+    let of_cuda = bare.strip_prefix("cuda:").unwrap_or(bare);
+    let indices = !of_cuda.is_empty() && of_cuda.split(',').all(|part| part.parse::<u16>().is_ok());
+    let number = name == "--gpus" && bare == value && value != "0" && !value.contains(',');
+    let kind = if of_cuda == bare { "" } else { "cuda:" };
+    (NAMES.contains(&name) && indices && !number).then(|| format!("{name}{between}{kind}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_option_that_names_a_device_is_found_and_a_number_of_devices_is_none() {
+        for (word, next, told) in [
+            ("--gpus=\"0\"", "train.py", Some("--gpus=")),
+            ("--device", "0", Some("--device ")),
+            ("--device=cuda:1", "x", Some("--device=cuda:")),
+            ("--gpu_ids", "0,1", Some("--gpu_ids ")),
+            ("--gpus", "4", None),
+            ("--device", "cuda", None),
+            ("--gpus=4", "x", None),
+        ] {
+            assert_eq!(names_a_device(word, Some(&next)), told.map(str::to_string), "{word} {next}");
+        }
     }
 }

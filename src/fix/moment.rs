@@ -118,6 +118,10 @@ const MOSTLY_WEIGHTS: i128 = 7;
 /// Calls that run a pass in 16 bit, or give back in 32 bit what it computed so.
 const IN_16_BIT: &[&str] = &["convert_to_fp32(", "autocast(", "amp.scale_loss(", "scaler.scale("];
 
+/// Ends of files of weights: `models/net.pth` is a folder and a file, no name of a hub.
+const FILES_OF_WEIGHTS: &[&str] =
+    &[".bin", ".pt", ".pth", ".ckpt", ".tar", ".gguf", ".safetensors", ".onnx", ".pkl", ".h5", ".npz"];
+
 impl<'a> Case<'a> {
     /// True for a script whose whole traceback is there and shows tensors at work, but no model: nothing has a batch or
     /// samples there.
@@ -263,9 +267,7 @@ impl<'a> Case<'a> {
                 part.starts_with(|c: char| c.is_ascii_alphanumeric())
                     && part.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'))
             };
-            parts.len() == 2
-                && parts.iter().all(plain)
-                && ![".bin", ".pt", ".gguf"].iter().any(|end| model.ends_with(end))
+            parts.len() == 2 && parts.iter().all(plain) && !FILES_OF_WEIGHTS.iter().any(|end| model.ends_with(end))
         };
         self.context.model.get().is_some_and(named)
     }

@@ -17,10 +17,10 @@ pub const FIX: Fix = Fix {
     },
     helps: Work::ALL,
     needs: &[Need::ListedProcesses, Need::Running, Need::OthersHold],
-    applies: |case| !case.only_device(),
+    applies: |case| !case.only_device() && !case.by_vulkan(),
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
     knobs: &[
-        line(Target::Shell, "{visible}={index} <your command>"),
+        line(Target::Shell, "{there}"),
         line(Target::Shell, "{free}").note("then: {start}", "然后：{start}").unless("known"),
         line(Target::Ollama, "{visible}=<index> ollama serve").unless("known"),
     ],
@@ -51,8 +51,7 @@ fn advise(case: &Case) -> Advice {
             let (index, shown) = (row.index, show(room.middle()));
             Draft::new(case, &FIX)
                 .when("known", true)
-                .fill("visible", visible)
-                .fill("index", index)
+                .fill_text("there", case.on_another_device(visible, &Text::same(index.to_string())))
                 .frees(room, text!(en: "GPU {index} has {shown} free", zh: "GPU {index} 还有 {shown} 空闲"))
                 .certainty(Certainty::Arithmetic)
                 .because(text!(
@@ -69,7 +68,7 @@ fn advise(case: &Case) -> Advice {
             Draft::new(case, &FIX)
                 .fill("visible", visible)
                 .fill("free", free)
-                .fill_text("start", case.run_with(visible, &case.indices()))
+                .fill_text("start", case.on_another_device(visible, &case.indices()))
                 .frees_unknown(text!(
                     en: "the log does not show how full the other GPUs are; {tool} does",
                     zh: "日志没有显示其他 GPU 的占用；用 {tool} 查看"

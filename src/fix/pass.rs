@@ -24,6 +24,13 @@ const OWN_PARTS: &[&str] = &["forward", "compute_loss", "training_step", "train_
 /// changes the size of pictures work on neighbours.
 const ON_NEIGHBOURS: &[&str] = &["conv", "interpolate", "upsample", "pool", "grid_sample", "pixel_shuffle", "unfold"];
 
+/// Parts of a line or function that work on something as a whole: an extension that blends splats in the order of their
+/// depth, statistics over the batch.
+const AS_A_WHOLE: &[&str] = &["rasteriz", "voxeliz", "batch_norm"];
+
+/// Calls that make an array from its sides alone: there is nothing yet that could be taken in blocks.
+const MAKES_AN_ARRAY: &[&str] = &["zeros", "ones", "empty", "full", "eye", "randn", "rand", "tensor", "zeros_like"];
+
 /// Calls of a model or of something that has one, by the names that they have in scripts.
 const WHOLE: &[&str] = &[
     "model(",
@@ -94,11 +101,23 @@ impl Case<'_> {
             let function = frame.function.to_ascii_lowercase();
             ON_NEIGHBOURS.iter().any(|word| code.contains(word) || function.contains(word))
         };
+        let as_a_whole = |frame: &Frame| {
+            let code = frame.code.as_deref().unwrap_or_default().to_ascii_lowercase();
+            let function = frame.function.to_ascii_lowercase();
+            AS_A_WHOLE.iter().any(|part| code.contains(part) || function.contains(part))
+        };
+        let makes_an_array = |code: &str| {
+            let made = code.rsplit("= ").next().unwrap_or("").trim_start_matches("return ").trim_start();
+            let call = made.split('(').next().unwrap_or("");
+            call.strip_prefix("torch.").is_some_and(|name| MAKES_AN_ARRAY.contains(&name))
+        };
         let beneath = frames.get(at + 1..).unwrap_or_default();
         let code = self.failing_code();
-        !WHOLE.iter().any(|call| code.contains(call))
+        !makes_an_array(code)
+            && !code.contains("super(")
+            && !WHOLE.iter().any(|call| code.contains(call))
             && beneath.iter().all(|frame| path(frame).contains("/torch/"))
-            && !frames.get(at..).unwrap_or_default().iter().any(on_neighbours)
+            && !frames.get(at..).unwrap_or_default().iter().any(|frame| on_neighbours(frame) || as_a_whole(frame))
     }
 
     /// True for the scripts that came with the first latent diffusion models (CompVis), and their forks: one network in

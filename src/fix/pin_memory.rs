@@ -21,6 +21,11 @@ pub const FIX: Fix = Fix {
     knobs: &[
         line(Target::HfTrainer, "dataloader_pin_memory=False"),
         line(Target::Pytorch, "DataLoader(..., pin_memory=False)").when("loader"),
+        said(
+            Target::Pytorch,
+            "no .pin_memory() at {place}, or of less at once",
+            "去掉 {place} 的 .pin_memory()，或减少一次锁页的量",
+        ),
         line(Target::Pytorch, "pin_memory=False").note("wherever it is set", "在设置它的地方").unless("loader"),
         said(
             Target::Program,
@@ -33,7 +38,13 @@ pub const FIX: Fix = Fix {
 };
 
 fn advise(case: &Case) -> Advice {
-    Draft::new(case, &FIX)
+    // The method pins a tensor that is there; the argument is a loader's.
+    let called = case.shows_call(&[".pin_memory("]) && !case.sign(Sign::DataLoaderWorker);
+    let place = case.failing_line().filter(|_| called);
+    let draft = Draft::new(case, &FIX);
+    place
+        .into_iter()
+        .fold(draft, |draft, place| draft.fill("place", place))
         .frees_unknown(text!(en: "the pinned buffers; their size is not in the log", zh: "锁页缓冲；日志没有给出大小"))
         .certainty(Certainty::Likely)
         .because(text!(en: "page-locked host memory is what ran out", zh: "耗尽的是锁页主机内存"))

@@ -25,6 +25,12 @@ pub const FIX: Fix = Fix {
         line(Target::Java, "org.gradle.jvmargs=-Xmx4g")
             .note("in gradle.properties: more than it is now", "写入 gradle.properties，须大于当前值")
             .when("gradle"),
+        line(Target::Java, "JAVA_TOOL_OPTIONS=-Xmx<below the machine's memory> <your command>")
+            .note(
+                "every JVM reads it; -Xmx within the start script wins over it",
+                "任何 JVM 都会读取；启动脚本内的 -Xmx 优先",
+            )
+            .when("by-script"),
         line(Target::Java, "-Xms<at most -Xmx> -Xmx<below the machine's memory>").when("both"),
         line(Target::Java, "-Xmx<below the machine's memory>").when("free"),
         line(Target::Spark, "--conf spark.executor.memoryOverhead=4g").when("overhead"),
@@ -74,6 +80,10 @@ fn advise(case: &Case) -> Advice {
     let command = case.context.command.get().map(String::as_str).unwrap_or_default();
     let option = |name: &str| command.split_whitespace().find(|word| word.starts_with(name)).map(str::to_string);
     let (starts_large, set) = (option("-Xms").is_some(), option("-Xmx"));
+    // `bin/tool -f data`: the options of such a command are the tool's, and the JVM's stand within the script.
+    let first = command.split_whitespace().next().unwrap_or_default();
+    let names_a_script = first.contains('/') && !first.ends_with("/java") && !command.contains(" -jar ");
+    let by_script = names_a_script && !starts_large && set.is_none() && !case.windows();
     let contained = case.resource() == Resource::Cgroup || case.context.container.value() == Some(true);
     let gradle = case.incident.event.of_gradle();
     let addresses = case.sign(Sign::AddressSpaceLimit);
@@ -83,8 +93,9 @@ fn advise(case: &Case) -> Advice {
         .when("host", case.on_host())
         .when("gradle", gradle)
         .when("contained", contained && !gradle)
+        .when("by-script", !contained && !gradle && by_script)
         .when("both", !contained && !gradle && starts_large)
-        .when("free", !contained && !gradle && !starts_large)
+        .when("free", !contained && !gradle && !starts_large && !by_script)
         // The monitor kills at a threshold of its own, below the machine's memory.
         .when("monitored", case.program() == Program::Ray)
         .when("custom", case.sign(Sign::CustomAllocator))

@@ -114,8 +114,11 @@ impl Case<'_> {
         if one_scene || self.one_at_a_time() {
             return AtOnce::One;
         }
+        // Who predicts the structure of one chain calls its features a batch.
+        let features = self.subject() == Some(Subject::Proteins) && !self.training();
         let names_a_batch = |frame: &Frame| {
-            frame.is_user_code()
+            !features
+                && frame.is_user_code()
                 && frame.code.as_deref().is_some_and(|code| subject::speaks(code, &["batch*", "*batch", "*loader"]))
         };
         if self.training() || context.frames.iter().any(names_a_batch) || super::need::loader(self) {

@@ -16,7 +16,9 @@ pub const FIX: Fix = Fix {
     helps: &[Work::Serving, Work::Inference, Work::Training],
     needs: &[Need::Device, Need::Short],
     applies: |case| {
-        let learns_later = case.loading() && case.learns();
+        let learns_later = case.loading()
+            && case.learns()
+            && (case.pretrained() || case.sign(Sign::Initializer) || !case.named_for_training());
         // What Metal lets one device use is less than the memory that it shares: weights alone go past that.
         let apart = !case.apple() || case.sign(Sign::WeightsBuffer);
         case.on_device()

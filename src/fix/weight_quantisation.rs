@@ -126,7 +126,9 @@ fn pools(case: &Case) -> bool {
 
 fn advise(case: &Case) -> Advice {
     let fills = case.weights_fill() && !case.training();
-    let inference = case.inference() || fills || (case.loading() && case.learns());
+    let inference = case.inference()
+        || fills
+        || (case.loading() && case.learns() && (case.pretrained() || !case.named_for_training()));
     if !inference {
         return Advice::Silent;
     }

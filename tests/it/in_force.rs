@@ -116,7 +116,7 @@ fn devices_that_are_listed_are_all_in_use() {
         )
     };
     let of = |shown: &str| lines_of(&failed(shown), "other-device").concat();
-    assert!(of("$ python a.py --gpu 0\n").contains("CUDA_VISIBLE_DEVICES=<index>"));
+    assert!(of("$ python a.py --gpu 0\n").contains("--gpu <index>"));
     for shown in ["$ python a.py --gpu 0,1,2\n", "node:41:97 [3] NCCL INFO init.cc:274 -> 1\n"] {
         assert!(of(shown).contains("<an index for each"), "{shown}: {}", of(shown));
     }

@@ -157,3 +157,81 @@ fn a_script_that_trains_a_diffusion_model_keeps_its_gradients() {
     assert!(of("draw.py").contains(&"no-grad-in-eval"));
     assert!(!of("train_dreambooth_lora_flux.py").contains(&"no-grad-in-eval"));
 }
+
+/// A traceback of the user's own script with a line of code at its end, and the frames beneath.
+fn of_own_code(script: &str, function: &str, code: &str, beneath: &str) -> String {
+    format!(
+        "Traceback (most recent call last):\n  File \"/w/{script}\", line 40, in <module>\n    main()\n  File \"/w/{script}\", \
+         line 30, in {function}\n    {code}\n{beneath}RuntimeError: CUDA out of memory. Tried to allocate 6.00 GiB (GPU 0; \
+         15.22 GiB total capacity; 8.10 GiB already allocated; 5.00 GiB free; 8.20 GiB reserved in total by PyTorch)\n"
+    )
+}
+
+#[test]
+fn what_is_made_or_blended_as_a_whole_is_not_computed_in_blocks() {
+    let of = |code: &str| offers_for(&of_own_code("fit.py", "distances", code, "")).contains(&"chunk-the-operation");
+    assert!(of("d = (a[:, None] - b[None]).pow(2).sum(-1)"));
+    assert!(of("return corr / torch.sqrt(torch.tensor(dim).float())"));
+    for code in
+        ["mask = torch.zeros(n, n)", "return torch.eye(n)", "image = rasterizer(means3D=xyz)", "super().show(x)"]
+    {
+        assert!(!of(code), "{code}");
+    }
+}
+
+#[test]
+fn a_script_that_renders_or_evaluates_has_no_gradients_to_save() {
+    const OF_GRADIENTS: [&str; 4] = ["gradient-checkpointing", "activation-offload", "data-parallel", "ema-on-cpu"];
+    let beneath = "  File \"/v/lib/python3.8/site-packages/torch/nn/parallel/data_parallel.py\", line 150, in forward\n    \
+                   return self.module(*inputs[0], **kwargs[0])\n";
+    for (script, function, code) in [
+        ("run_nerf.py", "render_path", "rgb = render(H, W, focal, chunk=chunk)"),
+        ("eval.py", "save_depth", "outputs = model(sample)"),
+        ("demo.py", "show", "flow = model(image1, image2)"),
+        ("main.py", "testEpoch", "scores = t.mm(user, items.T)"),
+    ] {
+        let offered = offers_for(&of_own_code(script, function, code, beneath));
+        assert!(!offered.iter().any(|fix| OF_GRADIENTS.contains(fix)), "{script}: {offered:?}");
+    }
+    let trained = offers_for(&of_own_code("train.py", "train", "outputs = model(sample)", beneath));
+    assert!(trained.contains(&"data-parallel"), "{trained:?}");
+}
+
+#[test]
+fn the_weights_of_a_graph_are_made_before_any_batch() {
+    let of = |code: &str| {
+        offers_for(&format!(
+            "Traceback (most recent call last):\n  File \"/w/train.py\", line 148, in train_model\n    {code}\n\
+             tensorflow.python.framework.errors_impl.ResourceExhaustedError: OOM when allocating tensor with \
+             shape[25088,4096]\n"
+        ))
+    };
+    assert!(of("sess.run(train_op, feed_dict=feed)").contains(&"smaller-batch"));
+    assert!(!of("sess.run(tf.global_variables_initializer())").contains(&"smaller-batch"));
+}
+
+#[test]
+fn the_averaged_weights_of_fsdp_are_gathered_by_the_call_that_failed() {
+    let of = |file: &str| {
+        let beneath =
+            format!("  File \"/v/lib/python3.11/site-packages/torch/{file}\", line 9, in state_dict\n    go()\n");
+        offers_for(&of_own_code("train.py", "train", "save(ema_model.state_dict())", &beneath)).contains(&"ema-on-cpu")
+    };
+    assert!(of("nn/modules/module.py") && !of("distributed/fsdp/_state_dict_utils.py"));
+}
+
+#[test]
+fn a_scene_without_a_step_has_nothing_that_was_split() {
+    let at = |bar: &str| {
+        let frames =
+            of_own_code("train.py", "training", "loss = l1(image, gt)", "").replace("/w/", "/w/gaussian-splatting/");
+        lines_of(
+            &format!("Number of points at initialisation : 23160\nTraining progress: {bar}\n{frames}"),
+            "fewer-gaussians",
+        )
+        .concat()
+    };
+    assert!(at("  8%| | 2400/30000 [01:00<10:00, 30it/s]").contains("--densify_until_iter 10000"));
+    assert!(at(" 40%| | 12000/30000 [01:00<10:00, 30it/s]").starts_with("--densify_grad_threshold"));
+    assert!(!at("  0%| | 0/30000 [00:00<?, ?it/s]").contains("densify"));
+}

@@ -147,3 +147,32 @@ fn a_model_in_the_making_has_no_optimizer() {
     // The same line in a step.
     assert!(offers_for(&made.replace("__init__", "forward")).contains(&"gradient-checkpointing"));
 }
+
+#[test]
+fn a_device_is_chosen_where_the_command_chooses_it() {
+    const FULL: &str = "Traceback (most recent call last):\n  File \"/w/a.py\", line 3, in main\n    x = net(y)\nRuntimeError: \
+                        CUDA out of memory. Tried to allocate 64.00 MiB (GPU 0; 7.80 GiB total capacity; 1.10 GiB already \
+                        allocated; 40.00 MiB free; 1.20 GiB reserved in total by PyTorch)\n";
+    let of = |command: &str| lines_of(&format!("$ {command}\n{FULL}"), "other-device").concat();
+    for (command, line) in [
+        ("python a.py", "CUDA_VISIBLE_DEVICES=<index> <your command>"),
+        ("python a.py --device cuda:0", "--device cuda:<index>"),
+        ("python -m paddle.distributed.launch --gpus=\"0\" a.py", "--gpus=<index>"),
+        ("docker run --rm --gpus all image python a.py", "docker run --gpus '\"device=<index>\"' ..."),
+    ] {
+        assert!(of(command).contains(line), "{command}: {}", of(command));
+    }
+    let in_a_cell = FULL.replace("/w/a.py", "<ipython-input-9-4b1b6a2c7cde>");
+    assert!(lines_of(&in_a_cell, "other-device").concat().contains("in the first cell"));
+    assert!(!offers_for("Using backend: ncnn\nvkAllocateMemory failed -2\n").contains(&"other-device"));
+}
+
+#[test]
+fn a_start_script_takes_no_option_of_the_virtual_machine() {
+    let of = |command: &str| {
+        let text = format!("$ {command}\nException in thread \"main\" java.lang.OutOfMemoryError: Java heap space\n");
+        lines_of(&text, "raise-runtime-limit").concat()
+    };
+    assert!(of("bin/annotate -f data/in.vcf").starts_with("JAVA_TOOL_OPTIONS=-Xmx"));
+    assert!(of("java -jar annotate.jar").starts_with("-Xmx") && of("/usr/bin/java -cp a Main").starts_with("-Xmx"));
+}

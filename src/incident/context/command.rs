@@ -79,7 +79,8 @@ pub(super) fn launch(document: &Document, position: usize) -> Option<Launch> {
         last = next.number;
         lines += 1;
     }
-    if !is_launch(&text) {
+    let at_a_prompt = of_a_folder(&line.text, text.split(' ').next().unwrap_or(""));
+    if !at_a_prompt && !is_launch(&text) {
         return None;
     }
     text.truncate(text.trim_end().len());
@@ -96,7 +97,17 @@ fn typed(line: &str) -> Option<&str> {
     let assigns = first.len() < text.len()
         && text.as_bytes().get(first.len()) == Some(&b'=')
         && first.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_');
-    (LAUNCHERS.contains(&name) || name.starts_with("python3.") || first.starts_with("./") || assigns).then_some(text)
+    let known = LAUNCHERS.contains(&name) || name.starts_with("python3.") || first.starts_with("./");
+    (known || assigns || of_a_folder(line, first)).then_some(text)
+}
+
+/// True for `$ bin/tool …`: the start script of a program that was unpacked somewhere. The system's own folders hold
+/// the tools that one looks around with.
+fn of_a_folder(line: &str, first: &str) -> bool {
+    let prompted = line.trim_start().starts_with("$ ");
+    let name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '_' | '-' | '.' | '~');
+    let of_the_system = ["/usr/", "/bin/", "/sbin/", "/etc/"].iter().any(|folder| first.starts_with(folder));
+    prompted && first.contains('/') && first.chars().all(name) && !of_the_system
 }
 
 fn strip_prompt(text: &str) -> &str {

@@ -88,7 +88,7 @@ pub(super) fn clues(lower: &str, found: &mut Vec<Clue>) {
     add(
         Clue::SeveralWorkers,
         // vLLM names its driver apart from the other ranks' processes; llama.cpp lists each device's buffers.
-        says(&["vllmworkerprocess", "vllmworker rank=1", "vllmworker tp1", "worker_tp1", " cuda1 ", "cuda1 kv buffer"])
+        says(&["vllmworkerprocess", "vllmworker rank=1", "vllmworker tp1", "worker_tp", " cuda1 ", "cuda1 kv buffer"])
             || says(&["pipeline parallelism enabled"])
             || above_one("tensor_para_size"),
     );

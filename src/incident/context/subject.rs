@@ -39,6 +39,9 @@ const WORDS: &[(Subject, &[&str])] = &[
         &[
             "protein*",
             "proteome",
+            "ligand*",
+            "peptide*",
+            "antibody",
             "alphafold*",
             "colabfold*",
             "openfold*",

@@ -284,7 +284,22 @@ pub(super) fn phase(frames: &[Frame]) -> Option<(Phase, Span)> {
             strong => return Some((strong, frame.at)),
         }
     }
-    weak
+    // A pass of a script that evaluates or shows a model, beneath nothing that trains or validates, answers.
+    weak.map(|(phase, at)| (if phase == Phase::Forward && only_answers(frames) { Phase::Inference } else { phase }, at))
+}
+
+/// True for a traceback of a user's script that is named for showing or judging what was trained before.
+fn only_answers(frames: &[Frame]) -> bool {
+    const WORDS: [&str; 5] = ["eval", "evaluate", "demo", "render", "visualize"];
+    let main = frames.iter().find(|frame| frame.function == "<module>" || frame.function == "main");
+    let script = main.filter(|frame| frame.is_user_code()).map_or("", |frame| file_name(&frame.file));
+    let stem = script.trim_end_matches(".py").to_ascii_lowercase();
+    let named = stem.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| WORDS.contains(&word));
+    let trains = frames.iter().any(|frame| {
+        let code = frame.code.as_deref().unwrap_or_default();
+        frame.function.to_ascii_lowercase().contains("train") || code.contains("train(") || code.contains("trainer")
+    });
+    named && !trains
 }
 
 /// True for a traceback of a user's script that is named for tests, and in which nothing is trained or gathered.
@@ -316,6 +331,10 @@ fn phase_of(frame: &Frame) -> Option<Phase> {
     let installed = !frame.is_user_code();
     if code.contains("load_from_checkpoint") || code.contains("load_state_dict") || function == "load_state_dict" {
         return Some(if file.contains("optim") || code.contains("optim") { Phase::Resume } else { Phase::Load });
+    }
+    // TensorFlow 1: weights and the optimizer's slots are made here, and no batch is fed.
+    if code.contains("variables_initializer(") || code.contains("initialize_all_variables(") {
+        return Some(Phase::Load);
     }
     if code.contains("exp_avg")
         || function == "_init_group"
@@ -380,7 +399,7 @@ fn phase_of(frame: &Frame) -> Option<Phase> {
     let lower = function.to_ascii_lowercase();
     if lower.contains("valid") && !lower.contains("validate_") && !lower.contains("_invalid")
         || lower == "evaluate"
-        || (lower == "test" || lower.starts_with("test_")) && !installed
+        || (lower == "test" || lower.starts_with("test_") || tests_in_camel_case(function)) && !installed
         || lower == "eval"
         || lower.contains("evaluation")
         || lower.starts_with("eval_")
@@ -393,7 +412,9 @@ fn phase_of(frame: &Frame) -> Option<Phase> {
     {
         return Some(Phase::Validation);
     }
-    if ANSWERING.contains(&lower.as_str()) {
+    // The scripts of radiance fields and of Gaussians draw whole paths of cameras with these, at times in `train()`.
+    let renders = !installed && (lower == "render_path" || lower.starts_with("render_set"));
+    if renders || ANSWERING.contains(&lower.as_str()) {
         return Some(Phase::Inference);
     }
     if code.contains("cross_entropy")
@@ -413,6 +434,11 @@ fn phase_of(frame: &Frame) -> Option<Phase> {
         || lower == "training_step"
         || lower == "_inner_training_loop";
     (trains && (!installed || lower != "train")).then_some(Phase::Train)
+}
+
+/// `testEpoch`, but no `testing` or `tester`.
+fn tests_in_camel_case(function: &str) -> bool {
+    function.strip_prefix("test").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_uppercase()))
 }
 
 /// What a line of code calls, the last two parts of its name: `self.trainer.val_epoch(x)` calls `trainer.val_epoch`.
