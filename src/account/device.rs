@@ -61,6 +61,9 @@ pub(super) fn settle(event: &Event) -> Ledger {
     ledger
 }
 
+/// Four times what the largest board has (288 GiB in 2026): what is printed above it is no memory of one device.
+const NO_DEVICE_HAS: i128 = 1 << 40;
+
 /// What a printed figure can stand for: never less than nothing, however it was rounded.
 fn printed(event: &Event, fact: Fact) -> Option<Interval> {
     event.facts.get(fact).map(|figure| figure.interval().at_least_zero())
@@ -127,6 +130,21 @@ fn framework(event: &Event, ledger: &mut Ledger) -> (Option<Interval>, Option<In
     let pools = printed(event, Fact::PrivatePools);
     let allocated = printed(event, Fact::Allocated);
     let reserved = printed(event, Fact::Reserved);
+    if let Some(beyond) = [allocated, reserved].into_iter().flatten().find(|held| held.low > NO_DEVICE_HAS)
+        && ledger.capacity.is_none()
+        && event.resource.on_device()
+    {
+        ledger.contradictions.push(Contradiction::open(
+            Invariant::FigureIsASize,
+            &[Part::Framework],
+            vec![line_of(event, Fact::Allocated)],
+            text!(
+                en: "{beyond} is printed as held on a device, more than any has: a counter that nobody set, not used",
+                zh: "打印的设备占用 {beyond} 超过任何设备的容量：该计数从未设置，不予采用"
+            ),
+        ));
+        return (None, None);
+    }
     if let (Some(inside), Some(all)) = (allocated, reserved)
         && inside.low > all.high
     {

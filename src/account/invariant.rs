@@ -284,6 +284,11 @@ mod tests {
         let of = |changes: &[(Fact, u64)], others: &[(u64, u64)]| event(&altered(changes), others);
         let cases: Vec<(Invariant, bool, Event)> = vec![
             (I::FigureIsASize, true, unreadable),
+            (I::FigureIsASize, false, {
+                let mut event = of(&[(Fact::Allocated, 125 << 20)], &[]);
+                event.facts.sizes.remove(&Fact::Capacity);
+                event
+            }),
             (I::ProcessHoldsItsContext, true, {
                 let mut event = event(&SOUND, &[]);
                 let nothing = Figure { bytes: 0, half_width: 0, at: Span::line(1) };

@@ -492,6 +492,9 @@ impl<'a> Case<'a> {
         if !theirs.contains(&target) {
             return true;
         }
+        if self.context.origin.nextflow {
+            return false;
+        }
         match self.warden() {
             Some(warden) => warden.targets().contains(&target),
             // A card runs out under any of them, the machine itself outside of all.

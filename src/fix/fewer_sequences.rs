@@ -31,7 +31,8 @@ pub const FIX: Fix = Fix {
         line(Target::Tgi, "--max-batch-prefill-tokens {prefill}").when("short-inputs"),
         line(Target::LlamaCpp, "-ub 256 -np 1"),
         line(Target::Ollama, "OLLAMA_NUM_PARALLEL=1 ollama serve"),
-        line(Target::Lmdeploy, "--max-batch-size <smaller>"),
+        // Its first releases take it from the settings of the converted model.
+        line(Target::Lmdeploy, "--max-batch-size <smaller>").unless("counted"),
         line(Target::TensorRtLlm, "--max_batch_size <smaller> --max_num_tokens <smaller>").unless("early-builder"),
         // Its first builders had an own limit for each side of a request.
         line(Target::TensorRtLlm, "--max_batch_size 1 --max_input_len <shorter> --max_output_len <shorter>")
@@ -48,6 +49,12 @@ fn advise(case: &Case) -> Advice {
     }
     // Of an embedding the whole text is one physical batch.
     if case.engine() == Some(Program::LlamaCpp) && case.embeds() {
+        return Advice::Silent;
+    }
+    // A pool of an engine takes its share of the device, however many sequences there will be.
+    const MAKES_THE_POOL: [&str; 4] =
+        ["init_memory_pool", "_create_buffers", "_allocate_kv_cache_tensors", "initialize_kv_cache_tensors"];
+    if case.context.frames.iter().any(|frame| MAKES_THE_POOL.contains(&frame.function.as_str())) {
         return Advice::Silent;
     }
     let facts = &case.incident.event.facts;
@@ -68,6 +75,7 @@ fn advise(case: &Case) -> Advice {
     Draft::new(case, &FIX)
         .when("warmup", case.sign(Sign::EngineWarmup))
         .when("short-inputs", short_inputs)
+        .when("counted", case.context.origin.counts_cache_entries)
         .when("early-builder", case.context.dated.value().is_some_and(|day| day < (2024, 7)))
         // Sampling and captured graphs grow with the sequences alone.
         .when("by-sequences", case.sign(Sign::SamplerWarmup) || case.sign(Sign::GraphCapture))

@@ -2,7 +2,7 @@
 //! of them the job has, whose memory they use, which shell sets a variable, who may change the system.
 
 use super::case::Case;
-use crate::domain::Accelerator;
+use crate::domain::{Accelerator, Program};
 use crate::estimate::serving::Budget;
 use crate::incident::context::{Clue, Frame};
 use crate::text;
@@ -109,10 +109,10 @@ impl Case<'_> {
         self.run_with(visible, index)
     }
 
-    /// True where Vulkan gave the memory: it reads none of the variables that choose a device for CUDA.
+    /// True where Vulkan gave the memory, as it does to ncnn: it reads none of the variables that choose the devices of
+    /// CUDA.
     pub(super) fn by_vulkan(&self) -> bool {
-        let message = self.incident.event.message.to_ascii_lowercase();
-        message.contains("vulkan") || message.starts_with("vk") || message.contains("vk_error")
+        matches!(self.program(), Program::Vulkan | Program::Ncnn)
     }
 
     /// True where the system is not the user's to change: a container, a cluster, a notebook service.

@@ -105,6 +105,12 @@ pub const FIX: Fix = Fix {
         line(Target::Linux, "systemctl set-property <unit> MemoryMax=<peak + 20 %>").when("unit-unread"),
         said(Target::Shell, "ask the scheduler for the peak + 20 % of memory", "向调度器申请峰值 + 20 % 的内存")
             .when("scheduler"),
+        line(Target::Shell, "process { withName: 'NAME' { memory = '{tried} {unit}B' } }")
+            .note("in a file for nextflow run -c", "写入 nextflow run -c 的文件")
+            .when("nextflow"),
+        line(Target::Shell, "process { withName: 'NAME' { memory = '<more>' } }")
+            .note("in a file for nextflow run -c; the peak + 20 %", "写入 nextflow run -c 的文件；取峰值 + 20 %")
+            .when("nextflow-unread"),
         line(Target::Slurm, "#SBATCH --mem={tried}{unit}")
             .note("instead of --mem-per-cpu, where that is set", "若原来设的是 --mem-per-cpu，则用它代替"),
         line(Target::Slurm, "#SBATCH --mem=<peak + 20 %>")
@@ -175,6 +181,7 @@ fn advise(case: &Case) -> Advice {
     let (notebook, image) = (case.clue(Clue::HostedNotebook), case.clue(Clue::ImageBuild));
     let login = whole && case.context.origin.login_node;
     let cluster = whole && warden.is_none() && case.on_a_cluster() && !notebook && !image && !login;
+    let nextflow = case.context.origin.nextflow;
     let wsl = whole && case.in_wsl();
     let inside = whole && warden.is_none() && case.in_a_container() && !notebook && !image;
     let desktop = whole && case.of_the_desktop() && !wsl;
@@ -187,13 +194,16 @@ fn advise(case: &Case) -> Advice {
         Program::HtCondor => Some("htcondor"),
         _ => None,
     });
-    let elsewhere = boot || notebook || image || cluster || login || wsl || inside || desktop || words.is_some();
+    let elsewhere =
+        nextflow || boot || notebook || image || cluster || login || wsl || inside || desktop || words.is_some();
     let free = case.resource() == Resource::Host && !elsewhere;
     let draft = Draft::new(case, &FIX)
         .when("no-limit", whole)
         .when("free", free && !old)
         .when("free-of-old", free && old)
         .when("login", login)
+        .when("nextflow", nextflow && more.is_some())
+        .when("nextflow-unread", nextflow && more.is_none())
         .when("wsl", wsl)
         .when("inside", inside)
         .when("desktop", desktop)

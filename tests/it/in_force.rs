@@ -185,3 +185,34 @@ fn checks_name_what_the_program_has() {
     assert!(!old.contains("TF_FORCE_GPU_ALLOW_GROWTH"), "{old}");
     assert!(printed(&tensorflow("2022-05-18")).contains("TF_FORCE_GPU_ALLOW_GROWTH"));
 }
+
+#[test]
+fn the_pool_of_an_engine_in_the_making_has_no_sequences() {
+    let of = |function: &str| {
+        offers_for(&format!(
+            "Traceback (most recent call last):\n  File \"/v/lib/python3.12/site-packages/sglang/srt/model_executor/\
+             model_runner.py\", line 1100, in {function}\n    self.buffer = torch.zeros(\ntorch.OutOfMemoryError: CUDA out of \
+             memory. Tried to allocate 32.00 MiB. GPU 0 has a total capacity of 23.76 GiB of which 13.13 MiB is free.\n"
+        ))
+    };
+    assert!(of("forward").contains(&"fewer-sequences"));
+    assert!(!of("init_memory_pool").contains(&"fewer-sequences"));
+}
+
+#[test]
+fn workers_of_vllm_are_several() {
+    let of = |worker: &str| {
+        lines_of(
+            &format!(
+                "(EngineCore pid=151) INFO engine started\n({worker} pid=160) INFO [gpu_worker.py:75] loaded\nTraceback (most \
+                 recent call last):\n  File \"/v/lib/python3.12/site-packages/vllm/v1/engine/core.py\", line 1129, in run\n    \
+                 go()\ntorch.OutOfMemoryError: CUDA out of memory. Tried to allocate 140.00 MiB. GPU 0 has a total capacity \
+                 of 23.76 GiB of which 13.13 MiB is free.\n"
+            ),
+            "more-devices",
+        )
+        .concat()
+    };
+    assert!(of("Worker").contains("--tensor-parallel-size 2"), "{}", of("Worker"));
+    assert!(of("Worker_TP0").contains("--tensor-parallel-size <more>"), "{}", of("Worker_TP0"));
+}

@@ -176,3 +176,38 @@ fn a_start_script_takes_no_option_of_the_virtual_machine() {
     assert!(of("bin/annotate -f data/in.vcf").starts_with("JAVA_TOOL_OPTIONS=-Xmx"));
     assert!(of("java -jar annotate.jar").starts_with("-Xmx") && of("/usr/bin/java -cp a Main").starts_with("-Xmx"));
 }
+
+#[test]
+fn nextflow_asks_for_the_memory_of_its_jobs() {
+    let killed = "slurmstepd: error: Detected 1 oom-kill event(s) in StepId=3660.batch.\n";
+    let of = |text: &str| lines_of(text, "raise-host-limit").concat();
+    assert!(of(killed).contains("#SBATCH --mem"));
+    let by_nextflow = of(&format!("executor >  slurm (38)\nError executing process > 'ALIGN (liver_1)'\n{killed}"));
+    assert!(by_nextflow.contains("withName") && !by_nextflow.contains("#SBATCH"), "{by_nextflow}");
+}
+
+#[test]
+fn wsl_stays_wsl_where_paths_of_linux_show() {
+    let text = "Linux version 5.15.133.1-microsoft-standard-WSL2 (gcc 11.2.0) #1 SMP\nTraceback (most recent call last):\n  \
+                File \"/home/me/run.py\", line 3, in <module>\n    x = np.ones(n)\nnumpy.core._exceptions._ArrayMemoryError: \
+                Unable to allocate 40.0 GiB for an array with shape (5368709120,) and data type float64\n";
+    assert!(lines_of(text, "raise-host-limit").concat().contains(".wslconfig"));
+    let on_linux = text.split_once('\n').unwrap().1;
+    assert!(!lines_of(on_linux, "raise-host-limit").concat().contains(".wslconfig"));
+}
+
+/// The traceback ends with the kind of error, and its message is a paragraph below.
+#[test]
+fn a_predictor_in_the_making_has_seen_no_picture() {
+    let of = |line: &str| {
+        offers_for(&format!(
+            "$ python3 tools/infer/predict_det.py --image_dir=./imgs\nTraceback (most recent call last):\n  File \
+             \"tools/infer/predict_det.py\", line 107, in run\n    {line}\nRuntimeError: \
+             ResourceExhaustedError: \n\nOut of memory error on GPU 0. Cannot allocate 64.000000MB memory on GPU 0, \
+             7.400000GB memory has been allocated and available memory is only 20.000000MB.\n"
+        ))
+    };
+    let asked = of("out = self.net(batch)");
+    let made = of("predictor = inference.create_predictor(config)");
+    assert!(made != asked && !made.contains(&"smaller-images") && !made.contains(&"smaller-batch"), "{made:?}");
+}

@@ -59,6 +59,8 @@ pub struct Origin {
     pub in_the_scope_of_init: bool,
     /// LMDeploy's cache is set by a number of entries, as in its first releases; later ones take a share.
     pub counts_cache_entries: bool,
+    /// Nextflow starts the jobs, and writes what each asks of the batch system or container itself.
+    pub nextflow: bool,
     /// The first process of its container: gunicorn's master has the pid 1.
     pub gunicorn_in_a_container: bool,
     /// A runner validates in a loop of its own, in which gradients are off: Catalyst's and fairseq's.
@@ -136,7 +138,8 @@ impl Found {
         origin.evicted |= says(&["the node was low on resource", "the node had condition: [memorypressure]"]);
         origin.login_node |= says(&["login node", "login-node"]);
         origin.in_the_scope_of_init |= lower.contains("task_memcg=/init.scope,");
-        origin.counts_cache_entries |= lower.contains("cache_chunk_size:");
+        origin.counts_cache_entries |= lower.contains("cache_chunk_size:") || lower.contains("[llamacachemanager]");
+        origin.nextflow |= says(&["error executing process >", "n e x t f l o w", "[nfcore_", ".command.run"]);
         let of_gunicorn = ["worker (pid:", "booting worker", "worker timeout", "starting gunicorn", "listening at:"];
         origin.gunicorn_in_a_container |= lower.contains("] [1] [") && says(&of_gunicorn);
         origin.validates_without_gradients |= says(&["* epoch (valid)", "| valid on '", "/catalyst/"]);

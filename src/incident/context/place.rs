@@ -87,8 +87,10 @@ pub(super) fn clues(lower: &str, found: &mut Vec<Clue>) {
     };
     add(
         Clue::SeveralWorkers,
-        // vLLM names its driver apart from the other ranks' processes; llama.cpp lists each device's buffers.
+        // vLLM names its driver apart from the other ranks' processes, numbers ranks of tensor parallelism where
+        // there are two or more, and has processes for its workers only then; llama.cpp lists each device's buffers.
         says(&["vllmworkerprocess", "vllmworker rank=1", "vllmworker tp1", "worker_tp", " cuda1 ", "cuda1 kv buffer"])
+            || says(&["executor/multiproc_executor.py", "executor/multiproc_gpu_executor.py"])
             || says(&["pipeline parallelism enabled"])
             || above_one("tensor_para_size"),
     );

@@ -369,9 +369,29 @@ impl<'a> ContextReader<'a> {
     /// below, under a heading.
     pub fn frames_at(&self, at: Span, rank: Option<u32>) -> Vec<Frame> {
         let position = |number: u64| self.document.lines.partition_point(|line| line.number < number);
-        let places = [Some(position(at.first)), (at.last > at.first).then(|| position(at.last)), self.below(at)];
+        let places =
+            [Some(position(at.first)), (at.last > at.first).then(|| position(at.last)), self.below(at), self.above(at)];
         let frames = places.into_iter().flatten().map(|place| traceback::frames(self.document, place, rank));
         frames.into_iter().find(|frames| !frames.is_empty()).unwrap_or_default()
+    }
+
+    /// Where a traceback ends whose exception names the kind of error and leaves the message to a paragraph below, as
+    /// Paddle's does: `RuntimeError: ResourceExhaustedError:`.
+    fn above(&self, at: Span) -> Option<usize> {
+        /// Lines between the exception and the message: blank ones, rules and a heading.
+        const BETWEEN: usize = 5;
+        let from = self.document.lines.partition_point(|line| line.number < at.first);
+        let before = self.document.lines.get(from.saturating_sub(BETWEEN)..from)?;
+        let between = |text: &str| {
+            let text = text.trim_matches(['-', ' ', ':']);
+            text.is_empty() || text == "Error Message Summary"
+        };
+        let at_end = before.iter().rposition(|line| !between(&line.text))?;
+        let names_a_kind = |text: &str| {
+            let mut words = text.split_whitespace();
+            text.contains("Error:") && words.all(|word| word.ends_with("Error:"))
+        };
+        names_a_kind(&before.get(at_end)?.text).then(|| from - (before.len() - at_end))
     }
 
     /// Where a traceback ends that stands behind a message, under a heading of its own.

@@ -661,6 +661,8 @@ pub(super) fn apply(context: &mut Context, parts: &mut Parts, setting: &Setting,
         Setting::HostTotal(figure) => context.host_total.note(*figure, at),
         Setting::DeviceTotal(figure) => context.device_total.note(*figure, at),
         Setting::TorchVersion(version) => context.torch_version.note(version.clone(), at),
+        // Paths and programs within WSL are Linux's.
+        Setting::Platform(Platform::Linux) if context.platform.value() == Some(Platform::Wsl) => {}
         Setting::Platform(platform) => context.platform.note(*platform, at),
         Setting::Container => context.container.note(true, at),
     }

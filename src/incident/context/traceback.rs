@@ -332,6 +332,10 @@ fn phase_of(frame: &Frame) -> Option<Phase> {
     if code.contains("load_from_checkpoint") || code.contains("load_state_dict") || function == "load_state_dict" {
         return Some(if file.contains("optim") || code.contains("optim") { Phase::Resume } else { Phase::Load });
     }
+    // Paddle's predictor reads the weights when it is made.
+    if code.contains("create_predictor(") {
+        return Some(Phase::Load);
+    }
     // TensorFlow 1: weights and the optimizer's slots are made here, and no batch is fed.
     if code.contains("variables_initializer(") || code.contains("initialize_all_variables(") {
         return Some(Phase::Load);
