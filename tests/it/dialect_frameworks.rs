@@ -109,7 +109,7 @@ const CASES: &[Case] = &[
         "xla-out-of-memory",
         "jax",
         Gpu,
-        "requested=5368709120 free=1200000000 capacity=25390809088",
+        "requested=5368709120 free=1200000000 capacity=25390809088 device=0",
         &[],
     ),
     case("jax/shared-memory", "xla-shared-memory", "jax", CudaSharedMemory, "requested=147456 limit=101376", &[]),
@@ -207,6 +207,45 @@ fn incidents(log: &str) -> (Vec<Incident>, Vec<&'static str>) {
     let (incidents, harmless) = incident::assemble(&document, dialect::events(&document));
     assert!(harmless.iter().all(|event| event.harmless_because.is_some()), "{log}");
     (incidents, harmless.iter().map(|event| event.wording()).collect())
+}
+
+fn incidents_of(text: &str) -> Vec<Incident> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("log");
+    std::fs::write(&path, text).expect("a log");
+    let document = dialect::reader().read(&Source::File(path)).expect("the log");
+    incident::assemble(&document, dialect::events(&document)).0
+}
+
+/// The status of a quota was found among the digits of a size, and the failure set aside.
+#[test]
+fn a_size_that_holds_429_is_no_quota() {
+    for (text, failures) in [
+        ("RESOURCE_EXHAUSTED: Out of memory while trying to allocate 20429988310 bytes.", 1),
+        ("RESOURCE_EXHAUSTED: Failed to allocate request for 4.29GiB (4606391255B) on device ordinal 0", 1),
+        ("ResourceExhausted: 429 RESOURCE_EXHAUSTED: Quota exceeded for quota metric 'Generate requests'", 0),
+        ("RESOURCE_EXHAUSTED: HTTP 429, slow down", 0),
+    ] {
+        let found = incidents_of(&format!("jaxlib.xla_extension.XlaRuntimeError: {text}\n"));
+        assert_eq!(found.len(), failures, "{text}");
+    }
+}
+
+#[test]
+fn the_statistics_of_the_pools_of_the_driver_are_read() {
+    let from = "E1103 17:55:58.210334 2967 gpu_cudamallocasync_allocator.cc";
+    let found = incidents_of(&format!(
+        "{from}:361] gpu_async_1 cuMemAllocAsync failed to allocate 6442450944 bytes: RESOURCE_EXHAUSTED: : \
+         CUDA_ERROR_OUT_OF_MEMORY: out of memory\n Reported by CUDA: Free memory/Total memory: \
+         2147483648/25769803776\n{from}:366] Stats: Limit:                               0\nInUse:                     \
+         17179869184\nMaxInUse:                  18253611008\nNumAllocs:                       22059\nMaxAllocSize:              \
+         4294967296\nReserved:                            0\nPeakReserved:                        0\nLargestFreeBlock:            \
+                0\n{from}:70] Histogram of current allocation: (allocation_size_in_bytes, nb)\n{from}:73] 64, 196\n"
+    ));
+    let mut expected =
+        super::figures::expected("requested=6GiB free=2GiB capacity=24GiB allocated=16GiB peak=17GiB device=1");
+    expected.sort();
+    assert_eq!(found.iter().map(figures).collect::<Vec<_>>(), [expected]);
 }
 
 fn figures(incident: &Incident) -> Vec<String> {

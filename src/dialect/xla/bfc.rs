@@ -57,12 +57,14 @@ impl Dump {
         {
             return Some(voice);
         }
-        let body = match text.find("bfc_allocator.cc:") {
+        // `bfc_allocator.cc:`, and `gpu_cudamallocasync_allocator.cc:` of XLA's pools of the driver.
+        let body = match text.find("_allocator.cc:") {
             Some(found) => text[found..].split_once(']').map_or("", |(_, body)| body).trim(),
             None => text.trim(),
         };
         let prefixed = body.len() < text.trim().len();
-        if body.ends_with("Stats:") {
+        // The pool's own begins on that line with a limit of 0, which stands for none.
+        if body.ends_with("Stats:") || body.starts_with("Stats: Limit:") {
             self.in_statistics = true;
             return Some(Voice::Account);
         }

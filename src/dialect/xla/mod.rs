@@ -73,6 +73,13 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     Failure::start(document, position)?.event()
 }
 
+/// True for the words of a quota and for HTTP's status of one, which stands by itself: `20429988310 bytes` holds its
+/// digits as well.
+fn speaks_of_a_quota(text: &str) -> bool {
+    ["uota", "ate limit", "oo many requests"].iter().any(|word| text.contains(word))
+        || text.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| word == "429")
+}
+
 /// gRPC and web services use the same status word for other quotas.
 fn not_memory(line: &Line) -> Option<Event> {
     let text = &line.text;
@@ -85,7 +92,7 @@ fn not_memory(line: &Line) -> Option<Event> {
             "a gRPC message exceeds the channel's size limit; memory did not run out",
             "gRPC 消息超过通道的大小上限，并非内存不足",
         )
-    } else if ["uota", "429", "ate limit", "oo many requests"].iter().any(|word| text.contains(word)) {
+    } else if !text.contains("ut of memory") && speaks_of_a_quota(text) {
         (
             "service-quota",
             "a web service's quota is used up; memory did not run out",
@@ -334,6 +341,7 @@ impl<'a> Failure<'a> {
         // `cuMemAllocAsync failed to allocate N bytes`, with `Free memory/Total memory: F/T`.
         if let Some(rest) = after(text, "failed to allocate ").filter(|_| text.contains("AllocAsync")) {
             self.exact_or_rounded(rest, at);
+            self.device(number_after(text, "gpu_async_"), at);
             self.async_memory(position, at);
             return Some(Voice::Allocator);
         }
