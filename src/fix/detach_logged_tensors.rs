@@ -18,7 +18,9 @@ pub const FIX: Fix = Fix {
     },
     helps: &[Work::Training, Work::Inference],
     needs: &[Need::Gpu, Need::NoEngine, Need::Loaded, Need::OwnCode],
-    applies: |case| suspected(case) && !(case.evaluating() && case.decorated()) && !case.gathers_results(),
+    applies: |case| {
+        suspected(case) && !(case.evaluating() && case.decorated()) && !case.gathers_results() && !keras_sums(case)
+    },
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
     knobs: &[
         line(Target::Pytorch, "losses.append(loss.item())")
@@ -114,6 +116,11 @@ fn storing(case: &Case) -> Option<String> {
     (moves && named).then(|| format!("{}()", frame.function))
 }
 
+/// True where Keras runs the loop: it keeps plain numbers.
+fn keras_sums(case: &Case) -> bool {
+    case.program() == Program::Tensorflow && case.fits()
+}
+
 fn advise(case: &Case) -> Advice {
     let weight = if case.clue(Clue::Accumulates) { 1.2 } else { 1.0 };
     // Activations that outlive their step are kept by a graph, and the snapshot knows which line made them.
@@ -147,7 +154,8 @@ fn advise(case: &Case) -> Advice {
     };
     let draft = draft
         .when("in-training", case.training() && !case.evaluating())
-        .when("summed", !told && stores.is_none() && case.training())
+        // A trainer, and Keras' `fit`, have the loop and its sums themselves.
+        .when("summed", !told && stores.is_none() && case.training() && !case.driven() && !case.fits())
         .when("kept", !told && stores.is_none() && !case.training());
     draft
         .weight(weight)

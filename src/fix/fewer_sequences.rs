@@ -19,6 +19,7 @@ pub const FIX: Fix = Fix {
     applies: |case| case.engine().is_some(),
     costs: Costs { slows: (0.0, 0.4), numerics: Numerics::Same },
     knobs: &[
+        line(Target::Vllm, "--max-num-batched-tokens {tokens}").when("one-sequence"),
         line(Target::Vllm, "--max-num-seqs {sequences}").when("by-sequences"),
         line(Target::Vllm, "--max-num-seqs {sequences} --max-num-batched-tokens {tokens}").unless("by-sequences"),
         line(Target::Sglang, "--max-running-requests {running} --chunked-prefill-size {chunk}"),
@@ -59,6 +60,12 @@ fn advise(case: &Case) -> Advice {
     }
     let facts = &case.incident.event.facts;
     let set = facts.number(Number::DummyRequests).or(facts.number(Number::MaxNumSeqs));
+    let one = set.is_some_and(|set| set <= 1.0);
+    let by_sequences = case.sign(Sign::SamplerWarmup) || case.sign(Sign::GraphCapture);
+    // There is no half of one.
+    if one && by_sequences {
+        return Advice::Silent;
+    }
     let sequences = fewer(set, 16);
     let tokens = fewer(facts.number(Number::MaxNumBatchedTokens), 1024);
     let running = fewer(facts.number(Number::MaxRunningRequests), 8);
@@ -78,7 +85,8 @@ fn advise(case: &Case) -> Advice {
         .when("counted", case.context.origin.counts_cache_entries)
         .when("early-builder", case.context.dated.value().is_some_and(|day| day < (2024, 7)))
         // Sampling and captured graphs grow with the sequences alone.
-        .when("by-sequences", case.sign(Sign::SamplerWarmup) || case.sign(Sign::GraphCapture))
+        .when("by-sequences", by_sequences)
+        .when("one-sequence", one)
         // The engine's own words: a batch that is prefilled found too few tokens free.
         .when("prefill", case.incident.event.of_a_prefill())
         .frees_unknown(text!(

@@ -18,8 +18,7 @@ pub const FIX: Fix = Fix {
     applies: |case| fine_tunes(case) && !case.diffusion() && !case.evaluating(),
     costs: Costs { slows: (-0.3, 0.0), numerics: Numerics::Model },
     knobs: &[
-        line(Target::Ultralytics, "freeze=10")
-            .note("or a smaller model: yolo11n instead of yolo11x", "或换更小的模型：用 yolo11n 代替 yolo11x"),
+        line(Target::Ultralytics, "freeze=10").note("or a smaller model of the family", "或换同系列更小的模型"),
         line(Target::Fastai, "learn.freeze_to(-2)"),
         line(Target::Pytorch, "for p in model.encoder.parameters(): p.requires_grad_(False)")
             .note("or a smaller model of the family", "或换同系列更小的模型"),

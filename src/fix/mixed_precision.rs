@@ -121,7 +121,8 @@ fn advise(case: &Case) -> Advice {
         _ if case.training() => 0.6,
         _ => 0.35,
     };
-    let (nvidia, trains) = (case.accelerator() == Accelerator::Cuda, case.training());
+    let (nvidia, trains) =
+        (case.accelerator() == Accelerator::Cuda, case.training() && !case.evaluating() && !case.decorated());
     let shown = case.writes_the_pass();
     let network = ["/flax/", "/haiku/", "/optax/", "/equinox/", "/maxtext/"];
     let network = trains || case.context.batch_size.is_known() || network.iter().any(|library| case.frames_of(library));

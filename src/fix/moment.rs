@@ -443,7 +443,10 @@ impl<'a> Case<'a> {
     pub fn decorated(&self) -> bool {
         let validates = matches!(self.phase(), Some(Phase::Validation | Phase::Inference));
         let by_its_trainer = validates && self.trainer().is_some_and(Trainer::evaluates_without_gradients);
+        // What transformers generates by is decorated, whether that frame is printed or was cut.
+        let generates = self.frames_of("/transformers/models/") && self.shows_call(&[".generate("]);
         by_its_trainer
+            || generates
             || self.context.frames.iter().any(|frame| {
                 let file = path(frame);
                 file.contains("/transformers/generation/")

@@ -85,6 +85,15 @@ impl<'a> Case<'a> {
         self.own_option(of).filter(|spelled| spelled.value() > 1).map(|spelled| spelled.with(spelled.value() / 2))
     }
 
+    /// Half of the frames that the log sets, as a number that the model takes: autoencoders of films keep the first
+    /// frame and divide the rest by 4 or 8, so that of 129 come 65, and 64 is refused.
+    pub(super) fn fewer_frames(&self) -> Option<String> {
+        let spelled = self.own_option(Quantity::Frames).filter(|spelled| spelled.value() > 1)?;
+        let all = spelled.value();
+        let step = [8, 4].into_iter().find(|step| all > *step && all % step == 1);
+        Some(spelled.with(step.map_or(all / 2, |step| all / 2 / step * step + 1)))
+    }
+
     /// True where what failed is a program that its user runs and sets, but did not write: an installed command, a user
     /// interface and what it loads, a cloned repository that is driven by options. No line of Python can be written
     /// there, unless a frame of somebody else's code lies further in.

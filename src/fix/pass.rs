@@ -55,6 +55,14 @@ impl Case<'_> {
         self.shows_own_code() && (!self.driven() || self.context.frames.iter().any(own))
     }
 
+    /// True where Keras, or what is made like it, runs the loop.
+    pub(super) fn fits(&self) -> bool {
+        self.context.frames.iter().any(|frame| {
+            let code = frame.code.as_deref().unwrap_or_default();
+            code.contains(".fit(") || code.contains("fit_generator(") || frame.function == "fit_generator"
+        })
+    }
+
     /// True where a trainer runs the pass by itself.
     pub(super) fn driven(&self) -> bool {
         self.trainer().is_some_and(|trainer| DRIVES.contains(&trainer))

@@ -49,7 +49,7 @@ pub const FIX: Fix = Fix {
         line(Target::Ultralytics, "batch={total}")
             .note("accumulates to nbs=64 by itself", "自动累积到 nbs=64")
             .unless("several"),
-        line(Target::Megatron, "--micro-batch-size {batch}").unless("megatron-1"),
+        line(Target::Megatron, "--micro-batch-size {batch}").when("megatron"),
         line(Target::Megatron, "--batch-size {batch}").when("megatron-1"),
         line(Target::MmEngine, "train_dataloader.batch_size={batch}, optim_wrapper.accumulative_counts={steps}")
             .when("mmengine"),
@@ -224,7 +224,7 @@ fn advise(case: &Case) -> Advice {
     }
     let (learns, divided) = (case.training() && !case.evaluating(), case.clue(Clue::DataParallel));
     let session = case.of_sessions();
-    let fits = case.context.frames.iter().any(|frame| frame.code.as_deref().is_some_and(|code| code.contains(".fit(")));
+    let fits = case.fits();
     let draft = Draft::new(case, &FIX)
         // Of a device that the weights fill no batch is the larger part.
         .weight(if case.weights_fill() { 0.4 } else { 1.0 })
@@ -236,6 +236,8 @@ fn advise(case: &Case) -> Advice {
         .when("keras-calls", !learns && !session)
         .when("several", devices(case) > 1)
         .when("fastai-1", case.first_fastai())
+        // NeMo answers as well, without those options.
+        .when("megatron", learns && !case.first_megatron())
         .when("megatron-1", case.first_megatron())
         .when("mmengine", case.on_mmengine())
         .when("video", case.subject() == Some(Subject::Video))

@@ -136,7 +136,7 @@ fn advise(case: &Case) -> Advice {
         .when("video", video)
         .when("drawn", drawn && !case.diffusion());
     draft
-        .own(option.or_else(|| case.own_option_halved(Quantity::Frames).filter(|_| side.is_none())))
+        .own(option.or_else(|| case.fewer_frames().filter(|_| side.is_none())))
         .when("untold", untold && !one_sample)
         .when("fastai-1", case.first_fastai())
         .when("fastai-2", !case.first_fastai())

@@ -235,3 +235,38 @@ fn a_scene_without_a_step_has_nothing_that_was_split() {
     assert!(at(" 40%| | 12000/30000 [01:00<10:00, 30it/s]").starts_with("--densify_grad_threshold"));
     assert!(!at("  0%| | 0/30000 [00:00<?, ?it/s]").contains("densify"));
 }
+
+#[test]
+fn a_loop_over_training_and_validation_is_neither() {
+    let of = |function: &str| {
+        let beneath = "  File \"/w/loop.py\", line 9, in _forward_backward_step\n    loss = loss_of(model(batch))\n";
+        offers_for(&of_own_code("main.py", function, "log = self.step(batches)", beneath))
+    };
+    assert!(of("run_validation").contains(&"no-grad-in-eval"));
+    for function in ["run_train_validation_loop", "train_val"] {
+        assert!(!of(function).contains(&"no-grad-in-eval"), "{function}");
+    }
+}
+
+#[test]
+fn keras_keeps_numbers_and_has_no_loop_to_change() {
+    let grown = |call: &str| {
+        offers_for(&format!(
+            "Epoch 40/100\n46/46 [====] - 58s 1s/step - loss: 17.2\nEpoch 41/100\nTraceback (most recent call last):\n  File \
+             \"train.py\", line 85, in _main\n    {call}\ntensorflow.python.framework.errors_impl.ResourceExhaustedError: OOM \
+             when allocating tensor with shape[32,256,52,52]\n"
+        ))
+    };
+    assert!(grown("sess.run(step, feed_dict=feed)").contains(&"detach-logged-tensors"));
+    assert!(!grown("model.fit_generator(data)").contains(&"detach-logged-tensors"));
+}
+
+#[test]
+fn a_film_is_shortened_to_a_length_that_the_model_takes() {
+    let of = |frames: u32| {
+        let text =
+            format!("$ python sample.py --video-length {frames}\n{}", of_own_code("sample.py", "run", "x = y + z", ""));
+        lines_of(&text, "smaller-images").concat()
+    };
+    assert!(of(129).contains("--video-length 65") && of(64).contains("--video-length 32"), "{} {}", of(129), of(64));
+}

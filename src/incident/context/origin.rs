@@ -139,7 +139,16 @@ impl Found {
         origin.login_node |= says(&["login node", "login-node"]);
         origin.in_the_scope_of_init |= lower.contains("task_memcg=/init.scope,");
         origin.counts_cache_entries |= lower.contains("cache_chunk_size:") || lower.contains("[llamacachemanager]");
-        origin.nextflow |= says(&["error executing process >", "n e x t f l o w", "[nfcore_", ".command.run"]);
+        origin.nextflow |= says(&[
+            "error executing process >",
+            "n e x t f l o w",
+            "nextflow ",
+            "[nfcore_",
+            ".command.run",
+            ".command.log",
+            ".command.sh",
+            "nxf_",
+        ]);
         let of_gunicorn = ["worker (pid:", "booting worker", "worker timeout", "starting gunicorn", "listening at:"];
         origin.gunicorn_in_a_container |= lower.contains("] [1] [") && says(&of_gunicorn);
         origin.validates_without_gradients |= says(&["* epoch (valid)", "| valid on '", "/catalyst/"]);

@@ -178,6 +178,7 @@ pub(super) fn sets_environment(before: &str) -> bool {
         || last.ends_with("setenv")
         || last.ends_with("putenv")
         || before.trim() == "set"
+        || last.ends_with(">set")
         || last.contains('=') && !last.starts_with("--")
 }
 
@@ -716,6 +717,10 @@ mod tests {
         let set = Setting::AllocConf("expandable_segments:True,max_split_size_mb:128".into());
         assert!(
             read_line("export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True,max_split_size_mb:128").contains(&set)
+        );
+        assert!(
+            read_line("(env) D:\\\\work>set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True,max_split_size_mb:128")
+                .contains(&set)
         );
         assert!(
             read_line("os.environ['PYTORCH_CUDA_ALLOC_CONF'] = 'expandable_segments:True,max_split_size_mb:128'")

@@ -401,7 +401,9 @@ fn phase_of(frame: &Frame) -> Option<Phase> {
         return Some(Phase::Warmup);
     }
     let lower = function.to_ascii_lowercase();
-    if lower.contains("valid") && !lower.contains("validate_") && !lower.contains("_invalid")
+    // `train_val`, `run_train_validation_loop`: what goes over both is neither.
+    let both = lower.contains("train");
+    let validating = lower.contains("valid") && !lower.contains("validate_") && !lower.contains("_invalid")
         || lower == "evaluate"
         || (lower == "test" || lower.starts_with("test_") || tests_in_camel_case(function)) && !installed
         || lower == "eval"
@@ -412,8 +414,8 @@ fn phase_of(frame: &Frame) -> Option<Phase> {
         || lower.contains("perplexity")
         || lower == "compute_metrics"
         || validates(function)
-        || called(code).any(validates)
-    {
+        || called(code).any(validates);
+    if validating && !both {
         return Some(Phase::Validation);
     }
     // The scripts of radiance fields and of Gaussians draw whole paths of cameras with these, at times in `train()`.
@@ -461,6 +463,10 @@ fn called(code: &str) -> impl Iterator<Item = &str> {
 fn validates(function: &str) -> bool {
     let plain = function.rsplit('.').next().unwrap_or(function);
     let name = plain.to_ascii_lowercase();
+    // What goes over both kinds of data is neither phase.
+    if name.contains("train") {
+        return false;
+    }
     // `epochVal`, `runEval`.
     if ["Val", "Eval", "Validation", "Validate"].iter().any(|end| plain.ends_with(end)) {
         return true;
