@@ -111,8 +111,7 @@ impl Case<'_> {
 
     /// True where Vulkan gave the memory: it reads none of the variables that choose a device for CUDA.
     pub(super) fn by_vulkan(&self) -> bool {
-        let message = self.incident.event.message.to_ascii_lowercase();
-        message.contains("vulkan") || message.starts_with("vk") || message.contains("vk_error")
+        self.incident.event.of_vulkan()
     }
 
     /// True where the system is not the user's to change: a container, a cluster, a notebook service.
