@@ -26,6 +26,12 @@ impl Event {
         self.says("Out of memory. Java")
     }
 
+    /// True where Vulkan gave the memory.
+    pub(crate) fn of_vulkan(&self) -> bool {
+        let message = self.message.to_ascii_lowercase();
+        message.contains("vulkan") || message.starts_with("vk") || message.contains("vk_error")
+    }
+
     /// True where the message has PyTorch's name in it.
     pub(crate) fn speaks_of_torch(&self) -> bool {
         self.says("torch")

@@ -23,10 +23,12 @@ pub const FIX: Fix = Fix {
             Target::DeepSpeed,
             "\"zero_optimization\": {\"stage\": 2, \"offload_optimizer\": {\"device\": \"cpu\", \"pin_memory\": true}}",
         ),
-        line(Target::Fsdp, "fully_shard(model, offload_policy=CPUOffloadPolicy())"),
+        line(Target::Fsdp, "fully_shard(model, offload_policy=CPUOffloadPolicy())").unless("first-fsdp"),
         line(Target::HfTrainer, "deepspeed=\"zero2_offload.json\"").unless("fsdp"),
         line(Target::HfTrainer, "fsdp=\"full_shard auto_wrap offload\"").when("fsdp"),
-        line(Target::Pytorch, "torchao.optim.CPUOffloadOptimizer(model.parameters(), torch.optim.AdamW, fused=True)"),
+        line(Target::Pytorch, "torchao.optim.CPUOffloadOptimizer(model.parameters(), torch.optim.AdamW, fused=True)")
+            .unless("fsdp"),
+        line(Target::Pytorch, "FSDP(model, cpu_offload=CPUOffload(offload_params=True))").when("first-fsdp"),
         said(
             Target::Program,
             "optimizer states in host memory, by the program's own option where it has one",
@@ -55,6 +57,7 @@ fn advise(case: &Case) -> Advice {
     let fsdp = case.context.fsdp.value() == Some(true);
     Draft::new(case, &FIX)
         .when("fsdp", fsdp)
+        .when("first-fsdp", case.of_the_first_fsdp() && !case.driven())
         .frees_if(case.of_parameters(6.0, 12.0), case.ask_for_parameters())
         .because(text!(
             en: "optimizer state is touched once per step and can wait in host memory",

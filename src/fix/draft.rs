@@ -221,6 +221,8 @@ impl<'a> Draft<'a> {
         let written = self.fix.knobs.iter().filter(|line| line.holds(&self.given));
         let filled = written.filter_map(|line| {
             let text = line.fill(&self.values)?;
+            // Its release is told by the name that it is written down with, however it is spelled here.
+            let known = super::release::known(self.case, &Knob { target: line.target, line: text.clone() });
             let text = match called_in_python(self.case) {
                 true => argument(line.target, text),
                 // A model that embeds is none of those that come quantised for its command's `--model`.
@@ -231,17 +233,18 @@ impl<'a> Draft<'a> {
                 false if self.case.wraps_an_engine() => self.case.spelled_around(line.target, text)?,
                 false => text,
             };
-            Some((line.is_older(), Knob { target: line.target, line: remark(text, self.was.as_ref()) }))
+            Some((line.is_older(), known, Knob { target: line.target, line: remark(text, self.was.as_ref()) }))
         });
         // The form for older releases stands behind the line that they do not know.
         let mut unknown = None;
         let known = |knob: &Knob| super::release::known(self.case, knob);
-        let written = filled.filter(|(older, knob)| {
-            let offered = known(knob) && (!older || unknown == Some(knob.target));
-            unknown = (!known(knob)).then_some(knob.target);
+        let written = filled.filter(|(older, as_written, knob)| {
+            let known = *as_written && known(knob);
+            let offered = known && (!older || unknown == Some(knob.target));
+            unknown = (!known).then_some(knob.target);
             offered
         });
-        made.into_iter().filter(known).chain(written.map(|(_, knob)| knob)).collect()
+        made.into_iter().filter(known).chain(written.map(|(.., knob)| knob)).collect()
     }
 
     /// The finished advice. The saving decides where it is known: a maximum below what is missing withholds the fix.

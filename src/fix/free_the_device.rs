@@ -89,6 +89,13 @@ fn advise(case: &Case) -> Advice {
                 zh: "日志中的设备工具没有列出任何进程"
             ));
         }
+        // What the query of this change answers stands there already.
+        if case.context.origin.processes_queried {
+            return Advice::Withheld(text!(
+                en: "the log shows the query for the processes on the device, and its answer",
+                zh: "日志中已有查询设备上进程的命令及其结果"
+            ));
+        }
         return unnamed(case);
     };
     if case.ranks_on_one_device() {

@@ -45,15 +45,27 @@ impl Case<'_> {
     pub(super) fn installed_command(&self) -> bool {
         // Its launcher lies beside the interpreter; all that follows is the package's own.
         let of_a_package = |frame: &Frame| !frame.is_user_code() || path(frame).contains("/bin/");
-        self.clue(Clue::InstalledCommand)
-            && !self.context.frames.is_empty()
-            && self.context.frames.iter().all(of_a_package)
+        self.clue(Clue::InstalledCommand) && self.context.frames.iter().all(of_a_package)
     }
 
     /// True for one of diffusers' pipelines, which is several models: the options of a single one are refused.
     pub(super) fn pipeline(&self) -> bool {
         self.trainer() == Some(Trainer::Diffusers)
             || self.context.frames.iter().any(|frame| path(frame).contains("/diffusers/"))
+    }
+
+    /// True for the first FSDP, a module around the model with files of its own; the second is a function,
+    /// `fully_shard`.
+    pub(super) fn of_the_first_fsdp(&self) -> bool {
+        const FILES: [&str; 6] = [
+            "/fsdp/fully_sharded_data_parallel.py",
+            "/fsdp/flat_param.py",
+            "/fsdp/_flat_param.py",
+            "/fsdp/_runtime_utils.py",
+            "/fsdp/_unshard_param_utils.py",
+            "/fsdp/_state_dict_utils.py",
+        ];
+        FILES.iter().any(|file| self.frames_of(file))
     }
 
     /// True for the first fastai, by files and names that the second has not.

@@ -41,6 +41,8 @@ pub const FIX: Fix = Fix {
     advise,
 };
 
+/// vLLM's share unless set: what is computed above it from what is held is none below the share in force.
+const USUAL: f64 = 0.9;
 /// A first try where the figures do not tell.
 const USUAL_LOW: f64 = 0.85;
 /// The same of an engine that a trainer keeps beside its own model: TRL's own default.
@@ -97,7 +99,9 @@ fn advise(case: &Case) -> Advice {
     let of_what_is_free = [Number::CacheMaxEntryCount, Number::FreeGpuMemoryFraction];
     let before = of_device.or_else(|| of_what_is_free.iter().find_map(|number| facts.number(*number)));
     // SGLang chooses its share by the card: a first try might be a larger one. How far to go down is what is known.
-    let untold = before.is_none() && computed.is_none() && engine == Program::Sglang && !within;
+    let above_usual = engine == Program::Vllm && tried >= USUAL;
+    let by_card = computed.is_none() && engine == Program::Sglang && !within;
+    let untold = before.is_none() && (by_card || above_usual);
     // A first try lies below what is set.
     let tried = match before {
         Some(before) if computed.is_none() && before > 0.0 && before <= tried => (before * 80.0).floor() / 100.0,

@@ -112,7 +112,7 @@ impl Case<'_> {
     /// True where Vulkan gave the memory, as it does to ncnn: it reads none of the variables that choose the devices of
     /// CUDA.
     pub(super) fn by_vulkan(&self) -> bool {
-        matches!(self.program(), Program::Vulkan | Program::Ncnn)
+        matches!(self.program(), Program::Vulkan | Program::Ncnn) || self.incident.event.of_vulkan()
     }
 
     /// True where the system is not the user's to change: a container, a cluster, a notebook service.

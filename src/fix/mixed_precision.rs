@@ -63,6 +63,13 @@ pub const FIX: Fix = Fix {
             "16 位计算：使用程序自带的选项（fp16、bf16、half）",
         )
         .when("installed"),
+        said(
+            Target::Program,
+            "16-bit computation, by the program's own option (fp16, half)",
+            "16 位计算：使用程序自带的选项（fp16、half）",
+        )
+        .when("installed")
+        .older(),
         line(Target::Pytorch, "with torch.autocast(\"{device}\", dtype=torch.bfloat16):")
             .note("around the forward pass and the loss", "包住前向与损失")
             .when("trains-elsewhere"),
@@ -102,6 +109,9 @@ fn advise(case: &Case) -> Advice {
             );
         }
         None => {}
+    }
+    if case.context.origin.buffers_in_16_bit {
+        return Advice::Withheld(text!(en: "its buffers are of 16 bits already", zh: "其缓冲区已是 16 位"));
     }
     if case.autocasts() {
         return Advice::Withheld(text!(

@@ -101,7 +101,10 @@ impl<'a> Case<'a> {
         let frames = &self.context.frames;
         let of_a_tool = |frame: &Frame| {
             let file = format!("/{}", path(frame).to_ascii_lowercase());
-            TOOLS.iter().chain(INSTALLED).any(|part| file.contains(part))
+            // Python's own installer puts it there as well, and what runs in it is anybody's.
+            let python = INSTALLED.iter().any(|folder| file.contains(&format!("{folder}python")));
+            TOOLS.iter().any(|part| file.contains(part))
+                || !python && INSTALLED.iter().any(|folder| file.contains(folder))
         };
         // `python -m package`: the interpreter's own frames come first, then the package's.
         let module = || {

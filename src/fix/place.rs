@@ -73,6 +73,12 @@ impl Case<'_> {
         self.in_a_batch_job() || self.clue(Clue::Cluster) || self.context.origin.login_node
     }
 
+    /// True where it runs in a batch job, which has what it asked for of the machine's memory.
+    pub(super) fn in_a_job_of_a_size(&self) -> bool {
+        let origin = &self.context.origin;
+        origin.asks_for_memory || self.on_a_cluster() && !origin.login_node
+    }
+
     /// True unless the log shows that the machine is not its user's own to set: swap needs the rights of root, outside
     /// of containers, which have the machine's.
     pub(super) fn on_a_machine_of_ones_own(&self) -> bool {

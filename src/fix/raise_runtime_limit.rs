@@ -25,14 +25,14 @@ pub const FIX: Fix = Fix {
         line(Target::Java, "org.gradle.jvmargs=-Xmx4g")
             .note("in gradle.properties: more than it is now", "写入 gradle.properties，须大于当前值")
             .when("gradle"),
-        line(Target::Java, "JAVA_TOOL_OPTIONS=-Xmx<below the machine's memory> <your command>")
+        line(Target::Java, "JAVA_TOOL_OPTIONS=-Xmx{below} <your command>")
             .note(
                 "every JVM reads it; -Xmx within the start script wins over it",
                 "任何 JVM 都会读取；启动脚本内的 -Xmx 优先",
             )
             .when("by-script"),
-        line(Target::Java, "-Xms<at most -Xmx> -Xmx<below the machine's memory>").when("both"),
-        line(Target::Java, "-Xmx<below the machine's memory>").when("free"),
+        line(Target::Java, "-Xms<at most -Xmx> -Xmx{below}").when("both"),
+        line(Target::Java, "-Xmx{below}").when("free"),
         line(Target::Spark, "--conf spark.executor.memoryOverhead=4g").when("overhead"),
         // Its name until Spark 2.3, in MiB; later ones read it as well.
         line(Target::Spark, "--conf spark.yarn.executor.memoryOverhead=4096").when("overhead-of-yarn"),
@@ -84,6 +84,11 @@ fn advise(case: &Case) -> Advice {
     let first = command.split_whitespace().next().unwrap_or_default();
     let names_a_script = first.contains('/') && !first.ends_with("/java") && !command.contains(" -jar ");
     let by_script = names_a_script && !starts_large && set.is_none() && !case.windows();
+    // Above what the job asked for, the batch system kills before the heap is full.
+    let below = match case.in_a_job_of_a_size() {
+        true => text!(en: "<below the job's memory>", zh: "<低于作业申请的内存>"),
+        false => text!(en: "<below the machine's memory>", zh: "<低于机器内存>"),
+    };
     let contained = case.resource() == Resource::Cgroup || case.context.container.value() == Some(true);
     let gradle = case.incident.event.of_gradle();
     let addresses = case.sign(Sign::AddressSpaceLimit);
@@ -102,6 +107,7 @@ fn advise(case: &Case) -> Advice {
         .when("addresses", addresses)
         .when("overhead", !addresses && !of_yarn)
         .when("overhead-of-yarn", !addresses && of_yarn)
+        .fill_text("below", below)
         .was(set)
         // Twice what it is: 64 GiB unless set.
         .fill("pinned", case.capacity().map_or(i128::from(64 * GIB), |limit| limit.middle()) / i128::from(MIB) * 2)

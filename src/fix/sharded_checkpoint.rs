@@ -29,6 +29,9 @@ pub const FIX: Fix = Fix {
             .note("or fsdp_state_dict_type: SHARDED_STATE_DICT", "或 fsdp_state_dict_type: SHARDED_STATE_DICT")
             .unless("own-weights"),
         line(Target::HfTrainer, "fsdp_state_dict_type: SHARDED_STATE_DICT").when("in-parts"),
+        line(Target::Pytorch, "with FSDP.state_dict_type(model, StateDictType.SHARDED_STATE_DICT):")
+            .note("around state_dict(), which then gathers nothing", "包住 state_dict()，这样不再汇集各分片")
+            .when("unshards"),
         said(
             Target::Pytorch,
             "at {place}: copy each tensor with .cpu() as the state is gathered, rather than on the device",
@@ -36,7 +39,8 @@ pub const FIX: Fix = Fix {
         ),
         line(Target::Pytorch, "torch.save({name: value.cpu() for name, value in model.state_dict().items()}, path)")
             .when("saves"),
-        line(Target::Pytorch, "torch.distributed.checkpoint.save({\"model\": model.state_dict()}, checkpoint_id=path)"),
+        line(Target::Pytorch, "torch.distributed.checkpoint.save({\"model\": model.state_dict()}, checkpoint_id=path)")
+            .unless("unshards"),
         said(
             Target::Program,
             "checkpoints in shards, or without the optimizer, by the program's own option where it has one",
@@ -54,10 +58,15 @@ fn advise(case: &Case) -> Advice {
         return Advice::Silent;
     }
     if case.on_gpu() {
+        // The first FSDP puts a unit together on the device before it copies anything.
+        let unshards = case.of_the_first_fsdp()
+            && case.context.frames.iter().any(|frame| {
+                frame.function.contains("state_dict") && super::moment::path(frame).contains("/torch/distributed/fsdp/")
+            });
         // Copies that the user's own line makes on the device.
         let copies = ["clone(", "copy", "state_dict("].iter().any(|call| case.failing_code().contains(call));
         let draft = Draft::new(case, &FIX);
-        let draft = match case.failing_line().filter(|_| copies) {
+        let draft = match case.failing_line().filter(|_| copies && !unshards) {
             Some(place) => draft.when("own-weights", true).fill("place", place),
             // What every rank has a part of is its own: without the optimizer's state as large.
             None => draft.when("own-weights", case.reads_own_weights() || case.context.fsdp.value() == Some(true)),
@@ -69,9 +78,11 @@ fn advise(case: &Case) -> Advice {
         return draft
             .when("whole", whole || fairscale)
             .when("in-parts", case.context.fsdp.value() == Some(true) && !fairscale)
+            .when("unshards", unshards)
             .when(
                 "saves",
-                case.shows_call(&["torch.save(", "state_dict("]) || case.context.frames.is_empty() && !case.of_a_tool(),
+                !unshards && case.shows_call(&["torch.save(", "state_dict("])
+                    || case.context.frames.is_empty() && !case.of_a_tool(),
             )
             .frees_if(case.of_parameters(2.0, 16.0), case.ask_for_parameters())
             .because(text!(

@@ -1,6 +1,7 @@
 //! Cap the length.
 
 use super::prelude::*;
+use crate::incident::context::Frame;
 
 pub const FIX: Fix = Fix {
     id: "shorter-sequences",
@@ -57,6 +58,16 @@ pub const FIX: Fix = Fix {
     advise,
 };
 
+/// False where the log shows that the texts are cut by somebody else's lines: a script that is set by its command, or a
+/// package around transformers' Trainer with a trainer of its own.
+fn reads_texts(case: &Case) -> bool {
+    let around = |frame: &Frame| {
+        let file = super::moment::path(frame);
+        !frame.is_user_code() && file.ends_with("/trainer.py") && !file.contains("/transformers/")
+    };
+    !case.set_by_its_command() && !case.context.frames.iter().any(around)
+}
+
 fn advise(case: &Case) -> Advice {
     if case.still_beyond(0.5) {
         return Advice::Silent;
@@ -70,7 +81,8 @@ fn advise(case: &Case) -> Advice {
     // A prompt that is cut changes what is answered.
     let numerics = if case.training() { Numerics::Optimisation } else { Numerics::Model };
     let subject = case.subject();
-    let tokenized = case.language_model() && case.pretrained() && !case.pipeline();
+    let tokenized =
+        case.language_model() && case.pretrained() && !case.pipeline() && case.shows_own_code() && reads_texts(case);
     let draft = Draft::new(case, &FIX);
     let draft = match subject {
         Some(Subject::Speech | Subject::Sound | Subject::Proteins) => {

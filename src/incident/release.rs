@@ -72,6 +72,7 @@ const CAME: &[(Library, &str, Release, Month)] = &[
     (Library::Transformers, "device_map=\"auto\"", (4, 20, 0), (2022, 6)),
     (Library::Transformers, "adamw_bnb_8bit", (4, 19, 0), (2022, 5)),
     (Library::Transformers, "adamw_torch_fused", (4, 26, 0), (2023, 1)),
+    (Library::Transformers, "preprocess_logits_for_metrics", (4, 17, 0), (2022, 3)),
     (Library::Transformers, "BitsAndBytesConfig", (4, 27, 0), (2023, 3)),
     (Library::Transformers, "load_in_4bit", (4, 30, 0), (2023, 5)),
     (Library::Transformers, "adamw_8bit", (4, 30, 0), (2023, 6)),
@@ -152,10 +153,11 @@ fn torch_by_signs(incident: &Incident) -> Option<(u16, u16)> {
 }
 
 /// True where the log shows that torch is at least of a release: it prints so, or its wording or its files are of that
-/// one. `_call_impl` came with 1.6, `_tensor.py` with 1.9.
+/// one. `_call_impl` came with 1.6, `_tensor.py` with 1.9, `_wrapped_call_impl` with 2.1.
 pub(crate) fn shows_torch(incident: &Incident, least: (u16, u16)) -> bool {
     let of_the_frames = incident.context.frames.iter().filter_map(|frame| match frame.function.as_str() {
         "_call_impl" => Some((1, 6)),
+        "_wrapped_call_impl" => Some((2, 1)),
         _ => frame.file.replace('\\', "/").ends_with("/torch/_tensor.py").then_some((1, 9)),
     });
     let of_the_wording = incident.event.versions.filter(|_| incident.event.on_pytorch()).and_then(|told| told.from);
@@ -296,19 +298,47 @@ pub(crate) fn conf_variable(incident: &Incident) -> Option<&'static str> {
 }
 
 /// The newest torch that has the file of a frame: `torch/tensor.py`, which is `_tensor.py` since 1.9, a module that is
-/// called by `__call__` itself, which is `_call_impl` since 1.6, and a loader that waits in `_try_get_batch`, which is
-/// `_try_get_data` since 1.2.
+/// called by `__call__` itself, which is `_call_impl` since 1.6, at a line that tells the release, and a loader that
+/// waits in `_try_get_batch`, which is `_try_get_data` since 1.2.
 fn newest_torch(frame: &Frame) -> Option<(u16, u16)> {
     let file = frame.file.replace('\\', "/");
     if !file.contains("-packages/torch/") {
         return None;
     }
     let renamed = file.ends_with("/torch/tensor.py").then_some((1, 8));
-    let called = file.ends_with("/torch/nn/modules/module.py") && frame.function == "__call__";
+    let module = file.ends_with("/torch/nn/modules/module.py");
+    let called = module && frame.function == "__call__";
+    let by_line = match frame.function.as_str() {
+        "_call_impl" if module && frame.line > FIRST_CALL_IMPL => newest_at(&CALL_IMPL, frame.line),
+        "__call__" if module => newest_at(&CALL, frame.line),
+        _ => None,
+    };
     let waits = file.ends_with("/dataloader.py") && frame.function == "_try_get_batch";
     let python = || origin::python(&file).and_then(|python| LAST.iter().find(|last| python <= last.python));
     let last = python().map(|last| (last.torch.0, last.torch.1));
-    renamed.into_iter().chain(called.then_some((1, 5))).chain(waits.then_some((1, 1))).chain(last).min()
+    let named = called.then_some((1, 5)).into_iter().chain(waits.then_some((1, 1)));
+    renamed.into_iter().chain(named).chain(by_line).chain(last).min()
+}
+
+/// The last line at which a call stands in a file of a release, and that release.
+type LastLine = (u64, (u16, u16));
+
+/// Where `Module._call_impl` calls the module in `torch/nn/modules/module.py`, with and without hooks: 722 in 1.6, 727
+/// and 744 in 1.7, 889 in 1.8, 1051 and 1071 in 1.9, 1102 and 1120 in 1.10, 1110 and 1128 in 1.11, 1130 and 1148 in
+/// 1.12, 1190 to 1212 in 1.13, 1501 in 2.0. From 2.1 on it stands behind `_wrapped_call_impl`, at 1520 and later.
+const CALL_IMPL: [LastLine; 6] =
+    [(760, (1, 7)), (910, (1, 8)), (1080, (1, 9)), (1150, (1, 12)), (1300, (1, 13)), (1510, (2, 0))];
+
+/// No release has it before this one.
+const FIRST_CALL_IMPL: u64 = 700;
+
+/// Where `Module.__call__` did: 357 in 0.3, 491 in 0.4, 489 in 1.0 and 493 in 1.1; then 547 in 1.2, 541 in 1.3 and 532
+/// in 1.4.
+const CALL: [LastLine; 2] = [(400, (0, 3)), (495, (1, 1))];
+
+/// The newest release that has a call at a line; `None` where any may.
+fn newest_at(lines: &[LastLine], line: u64) -> Option<(u16, u16)> {
+    lines.iter().find(|(last, _)| line > 0 && line <= *last).map(|(_, release)| *release)
 }
 
 #[cfg(test)]

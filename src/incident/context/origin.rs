@@ -77,6 +77,12 @@ pub struct Origin {
     pub started_without_a_limit: bool,
     /// A listing of the devices shows no process on any of them.
     pub nobody_listed: bool,
+    /// The query for the processes on the devices is in the log, with what it answered.
+    pub processes_queried: bool,
+    /// XLA lists buffers of 16 bits.
+    pub buffers_in_16_bit: bool,
+    /// The script of a batch job shows the memory that it asks for.
+    pub asks_for_memory: bool,
     /// Nobody has the rights of the administrator there: a cluster, its entrance, a notebook service.
     pub shared: bool,
 }
@@ -160,6 +166,10 @@ impl Found {
         origin.early_lightning |= text.trim_start().starts_with("initializing distributed: GLOBAL_RANK");
         origin.started_without_a_limit |= runs_without_a_limit(&lower);
         origin.nobody_listed |= lower.contains("no running processes found");
+        origin.processes_queried |= lower.contains("nvidia-smi --query-compute-apps");
+        origin.buffers_in_16_bit |= says(&["shape: bf16[", "shape: f16["]);
+        origin.asks_for_memory |=
+            lower.trim_start().starts_with('#') && says(&["sbatch --mem", "pbs -l mem", "-l h_vmem", "bsub -m "]);
         origin.nvls |= lower.contains("nvls") || NVSWITCHED.iter().any(|name| lower.contains(name));
         origin.shared |= SHARED.iter().any(|sign| lower.contains(sign));
         origin.spread = origin.spread.max(spread(text, &lower)).max(listed_in_use(&lower));
