@@ -229,7 +229,7 @@ impl<'a> Case<'a> {
     }
 
     /// True where the script that runs is one that trains, by its name.
-    fn named_for_training(&self) -> bool {
+    pub(super) fn named_for_training(&self) -> bool {
         let script = |text: &str| {
             text.split_whitespace().any(|word| {
                 let name = word.rsplit(['/', '\\']).next().unwrap_or_default();

@@ -56,7 +56,8 @@ const TOOLS: &[&str] = &[
 ];
 
 /// Folders in which installers of desktop programs put them.
-const INSTALLED: &[&str] = &["/program files/", "/program files (x86)/", "/programdata/", "/appdata/local/programs/"];
+const INSTALLED: &[&str] =
+    &["/program files/", "/program files (x86)/", "/programdata/", "/appdata/local/programs/", "/pinokio/api/"];
 
 impl<'a> Case<'a> {
     /// The setting that decides a quantity, as this run was given it. `None` where the log shows none, and for an

@@ -65,7 +65,7 @@ fn advise(case: &Case) -> Advice {
     let tried = length.map_or("<shorter>".to_string(), |length| (length / 2).max(1).to_string());
     // transformers' own, where its user calls it: in code of theirs beside frames of the library.
     let library = case.context.frames.iter().any(|frame| super::moment::path(frame).contains("/transformers/"));
-    let tokenizes = case.shows_own_code() && library;
+    let tokenizes = case.shows_own_code() && library && case.shows_a_tokenizer();
     let generates = case.clue(Clue::ServesWithCache) && !case.training();
     // A prompt that is cut changes what is answered.
     let numerics = if case.training() { Numerics::Optimisation } else { Numerics::Model };
@@ -80,7 +80,12 @@ fn advise(case: &Case) -> Advice {
     };
     draft
         .when("length", length.is_some())
-        .when("tokenized", tokenized && !matches!(subject, Some(Subject::Speech | Subject::Sound | Subject::Proteins)))
+        .when(
+            "tokenized",
+            tokenized
+                && case.shows_a_tokenizer()
+                && !matches!(subject, Some(Subject::Speech | Subject::Sound | Subject::Proteins)),
+        )
         .when("texts", length.is_none() && matches!(subject, Some(Subject::Text) | None))
         .when("sentences", subject == Some(Subject::Speech))
         .when("recordings", subject == Some(Subject::Sound) && !case.diffusion())

@@ -393,7 +393,7 @@ fn phase_of(frame: &Frame) -> Option<Phase> {
     {
         return Some(Phase::Validation);
     }
-    if ANSWERING.contains(&lower.as_str()) {
+    if ANSWERING.contains(&lower.as_str()) || renders_pictures(&lower) && !installed {
         return Some(Phase::Inference);
     }
     if code.contains("cross_entropy")
@@ -415,6 +415,13 @@ fn phase_of(frame: &Frame) -> Option<Phase> {
     (trains && (!installed || lower != "train")).then_some(Phase::Train)
 }
 
+/// A function that renders whole pictures to be looked at: `render_path` of NeRF's programs, `render_sets` of Gaussian
+/// splatting's. A picture to learn from is made by `render`.
+fn renders_pictures(function: &str) -> bool {
+    const OF: [&str; 8] = ["path", "set", "sets", "test", "tests", "video", "videos", "poses"];
+    function.strip_prefix("render_").is_some_and(|rest| OF.contains(&rest.split('_').next().unwrap_or_default()))
+}
+
 /// What a line of code calls, the last two parts of its name: `self.trainer.val_epoch(x)` calls `trainer.val_epoch`.
 fn called(code: &str) -> impl Iterator<Item = &str> {
     let name = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
@@ -433,6 +440,12 @@ fn validates(function: &str) -> bool {
     let name = plain.to_ascii_lowercase();
     // `epochVal`, `runEval`.
     if ["Val", "Eval", "Validation", "Validate"].iter().any(|end| plain.ends_with(end)) {
+        return true;
+    }
+    // `testEpoch`, `evalOneEpoch`.
+    let capital = |rest: &str| rest.starts_with(|c: char| c.is_ascii_uppercase());
+    let camel = ["test", "eval", "valid", "val"].iter().any(|word| plain.strip_prefix(word).is_some_and(capital));
+    if camel && ["Epoch", "Step", "Model"].iter().any(|unit| plain.contains(unit)) {
         return true;
     }
     let parts = || name.split('_').filter(|part| !part.is_empty());
@@ -634,8 +647,13 @@ pub(super) fn predicts(frames: &[Frame]) -> Option<Span> {
     let own = || frames.iter().filter(|frame| frame.is_user_code());
     let learns = ["train", "fit", "finetune", "pretrain", "backward", "optimizer"];
     let learning = own().any(|frame| named(&frame.function, &learns) || named(file_name(&frame.file), &learns));
+    // A function that evaluates may be one of training's; a script of that name is none.
     own()
-        .find(|frame| named(&frame.function, &ANSWERS) || named(file_name(&frame.file), &ANSWERS))
+        .find(|frame| {
+            let file = file_name(&frame.file);
+            let evaluates = frame.function == "<module>" && named(file, &["eval", "evaluate", "evaluation"]);
+            named(&frame.function, &ANSWERS) || named(file, &ANSWERS) || evaluates
+        })
         .filter(|_| !learning)
         .map(|frame| frame.at)
 }
