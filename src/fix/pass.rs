@@ -140,8 +140,8 @@ impl Case<'_> {
         MAKES.iter().any(|call| call.trim_end_matches('(') == name)
     }
 
-    /// True where pieces of a picture or volume go through the model, some of them in each call: what looks like a batch
-    /// there is of windows.
+    /// True where pieces of a picture or volume go through the model, some of them in each call: what looks like a
+    /// batch there is of windows.
     pub(super) fn works_by_windows(&self) -> bool {
         self.context.frames.iter().any(|frame| {
             let name = format!("{} {}", frame.function, path(frame).rsplit('/').next().unwrap_or_default());
@@ -156,8 +156,8 @@ impl Case<'_> {
         self.context.frames.iter().any(direct)
     }
 
-    /// True where a library makes a model by its name alone: `whisper.load_model("large")`. In which widths it comes, and
-    /// where its layers lie, is the library's.
+    /// True where a library makes a model by its name alone: `whisper.load_model("large")`. In which widths it comes,
+    /// and where its layers lie, is the library's.
     pub(super) fn loads_by_name(&self) -> bool {
         let loads = |frame: &Frame| {
             let code = frame.code.as_deref().unwrap_or_default();
