@@ -93,21 +93,22 @@ pub fn trains(incident: &Incident) -> bool {
             Phase::Backward | Phase::OptimizerStep | Phase::Train | Phase::Loss | Phase::Validation | Phase::Checkpoint
         )
     ) || context.optimizer.is_known()
-        || context.epoch.is_known()
-        || context.epochs.is_known()
+        // Of a script that predicts, the epoch is the checkpoint's, and the trainer's library only has the model.
+        || !context.runs_to_predict()
+            && (context.epoch.is_known() || context.epochs.is_known() || purpose == Some(Purpose::Training))
         || context.accumulation.is_known()
         || context.zero_stage.is_known()
         || context.gradient_checkpointing.is_known()
         || context.has(Clue::OptimizerState)
         || incident.event.has(Sign::DataLoaderWorker)
-        || purpose == Some(Purpose::Training)
         // Chainer's trainer and updaters.
         || context.frames.iter().any(|frame| frame.file.replace('\\', "/").contains("/chainer/training/"))
         // The model is run within a function that computes a loss.
         || context.frames.iter().any(|frame| frame.is_user_code() && frame.function.to_lowercase().contains("loss"));
     // What draws has steps as well; only a gradient or an optimizer tells that it learns.
     let learns = matches!(context.phase.value(), Some(Phase::Backward | Phase::OptimizerStep | Phase::Loss))
-        || context.has(Clue::OptimizerState);
+        || context.has(Clue::OptimizerState)
+        || context.accumulation.is_known();
     shown && (purpose != Some(Purpose::Diffusion) || learns)
 }
 

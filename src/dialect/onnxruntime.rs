@@ -93,6 +93,8 @@ static CPU: Words = Words::new(|| {
         "TreeEnsemble",
         "LabelEncoder",
         "StringNormalizer",
+        // The layout into which the CPU provider turns convolutions (`core/optimizer/nchwc_transformer.cc`).
+        "_nchwc'",
     ])
     .ok()
 });

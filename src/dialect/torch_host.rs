@@ -26,6 +26,10 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     if line.contains("CUDA error: out of memory") || line.contains("CUDA error (2)") {
         return pinned(document, position);
     }
+    // PyTorch until 1.4 named the file of its pool of pinned memory.
+    if line.contains("runtime error (2)") && line.contains("THCCachingHostAllocator") {
+        return Some(page_locked(document, position));
+    }
     if line.contains("DefaultCPUAllocator") || line.contains("enforce fail") || line.contains("not enough memory") {
         return cpu_allocator(document, position);
     }
@@ -114,10 +118,14 @@ fn pinned(document: &Document, position: usize) -> Option<Event> {
     if (pinning..position).any(|at| field::text(document, at).starts_with("Traceback (most recent")) {
         return None;
     }
+    Some(page_locked(document, position))
+}
+
+fn page_locked(document: &Document, position: usize) -> Event {
     let mut event = field::event(document, position, "pytorch-pinned-host", Program::Pytorch, Resource::Host);
     event.sign(Sign::PinnedHost);
     event.sign(Sign::NoFigures);
-    Some(event)
+    event
 }
 
 fn unfinished_checkpoint(document: &Document, position: usize) -> Event {

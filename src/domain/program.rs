@@ -421,7 +421,7 @@ programs! {
     LlamaFactory = pytorch_application("llamafactory", &[Target::LlamaFactory, Target::HfTrainer, Target::Pytorch])
         .aka(&["llama-factory"]);
     Swift = pytorch_application("ms-swift", &[Target::Swift, Target::HfTrainer, Target::Pytorch]);
-    Axolotl = pytorch_application("axolotl", &[Target::HfTrainer, Target::Accelerate, Target::Pytorch]);
+    Axolotl = pytorch_application("axolotl", &[Target::Axolotl, Target::DeepSpeed]);
     Unsloth = pytorch_application("unsloth", &[Target::Trl, Target::HfTrainer, Target::Pytorch]);
     Torchtune = pytorch_application("torchtune", &[Target::Pytorch]);
     Torchtitan = pytorch_application("torchtitan", &[Target::Pytorch]);

@@ -6,6 +6,7 @@ closed_set! {
     /// The place where a line of a fix is written.
     pub enum Target {
         Accelerate = "accelerate",
+        Axolotl = "axolotl",
         Catboost = "catboost",
         ComfyUi = "comfyui",
         Cupy = "cupy",

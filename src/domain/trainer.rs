@@ -15,6 +15,7 @@ closed_set! {
         Ultralytics = "ultralytics",
         Megatron = "megatron",
         LlamaFactory = "llama-factory",
+        Axolotl = "axolotl",
         Swift = "swift",
         Fsdp = "fsdp",
         Diffusers = "diffusers",
@@ -79,6 +80,7 @@ impl Trainer {
             Trainer::LlamaFactory => {
                 &const { language("LLaMA-Factory", &[LlamaFactory, HfTrainer, DeepSpeed, Pytorch]) }
             }
+            Trainer::Axolotl => &const { language("Axolotl", &[Axolotl, DeepSpeed]) },
             Trainer::Swift => &const { language("ms-swift", &[Swift, HfTrainer, DeepSpeed, Pytorch]) },
             Trainer::Fsdp => &const { row("FSDP", Training, &[Fsdp, Pytorch]) },
             Trainer::Diffusers => &const { row("Diffusers", Diffusion, &[Diffusers, Accelerate, Pytorch]) },
@@ -125,14 +127,14 @@ impl Trainer {
     /// MMEngine's `@torch.no_grad()`, Lightning's evaluation loop, `torch.no_grad()` in `prediction_step` of the HF
     /// Trainer and its kin, and in fastai's `validate()`.
     pub const fn evaluates_without_gradients(self) -> bool {
-        use Trainer::{Fastai, HfTrainer, Lightning, LlamaFactory, MmEngine, Swift, Trl, Ultralytics};
-        matches!(self, HfTrainer | Trl | LlamaFactory | Swift | Ultralytics | MmEngine | Fastai | Lightning)
+        use Trainer::{Axolotl, Fastai, HfTrainer, Lightning, LlamaFactory, MmEngine, Swift, Trl, Ultralytics};
+        matches!(self, HfTrainer | Trl | LlamaFactory | Axolotl | Swift | Ultralytics | MmEngine | Fastai | Lightning)
     }
 
     /// True where the batch of evaluation is set apart from that of training.
     pub const fn has_a_batch_for_evaluation(self) -> bool {
-        use Trainer::{HfTrainer, Lightning, LlamaFactory, Swift, Trl};
-        matches!(self, HfTrainer | Trl | LlamaFactory | Swift | Lightning)
+        use Trainer::{Axolotl, HfTrainer, Lightning, LlamaFactory, Swift, Trl};
+        matches!(self, HfTrainer | Trl | LlamaFactory | Axolotl | Swift | Lightning)
     }
 
     /// True where a language model is at work.

@@ -442,6 +442,9 @@ impl<'a> Case<'a> {
         if matches!(self.trainer(), Some(Trainer::DeepSpeed | Trainer::Accelerate)) {
             targets.retain(|target| *target != Target::HfTrainer);
         }
+        if self.fastai_before_the_first() {
+            targets.retain(|target| *target != Target::Fastai);
+        }
         if program.kind() == Kind::Scheduler {
             // Its limit is the one that was hit.
             targets.splice(0..0, program.targets().iter().copied());

@@ -49,15 +49,16 @@ pub const FIX: Fix = Fix {
         ),
         line(Target::Jax, "jax.lax.map(f, xs, batch_size=1024)")
             .note("instead of jax.vmap(f)(xs)", "代替 jax.vmap(f)(xs)")
-            .when("jax"),
+            .when("vmaps"),
         line(Target::Jax, "jax.lax.map(f, xs.reshape(-1, 1024, *xs.shape[1:]))")
             .note("f works on a block of 1024 rows", "f 每次处理 1024 行的块")
-            .when("jax")
+            .when("vmaps")
             .older(),
         said(Target::Jax, "the large array in blocks of rows, each reduced at once", "按行分块计算大数组，逐块归约")
-            .unless("jax"),
+            .unless("vmaps"),
         line(Target::TensorFlow, "tf.map_fn(f, xs)")
-            .note("over blocks, instead of one broadcast", "按块处理，代替一次广播"),
+            .note("over blocks, instead of one broadcast", "按块处理，代替一次广播")
+            .when("calls-tf"),
     ],
     fixtures: &["jax/buffer-assignment", "jax/request-device"],
     advise,
@@ -66,8 +67,8 @@ pub const FIX: Fix = Fix {
 /// True where the traceback ends in an operation on tensors, or there is none and what is worked on has no smaller form
 /// of its own: a picture, film or recording is itself made smaller or cut.
 fn may_be_divided(case: &Case) -> bool {
-    if case.context.frames.iter().any(|frame| frame.is_user_code()) && case.pytorch() {
-        return case.works_on_tensors();
+    if case.context.frames.iter().any(|frame| frame.is_user_code()) {
+        return if case.pytorch() { case.works_on_tensors() } else { !(case.calls_a_whole() || case.of_sessions()) };
     }
     // Of a whole program that XLA compiled the log shows no operation.
     if case.shows_jax() && case.context.frames.iter().any(|frame| frame.is_user_code()) {
@@ -92,13 +93,18 @@ fn advise(case: &Case) -> Advice {
     }
     let draft = Draft::new(case, &FIX);
     let draft = match case.failing_line() {
-        Some(place) if case.shows_own_code() => draft.when("placed", true).fill("place", place),
+        Some(place) if case.shows_own_code() && !case.makes_a_tensor() => {
+            draft.when("placed", true).fill("place", place)
+        }
         _ => draft,
     };
     let weight = if case.clue(Clue::Quadratic) { 1.2 } else { 1.0 };
     draft
         .own(case.own_option_halved(Quantity::Chunk))
         .when("huge", huge)
+        .when("vmaps", case.shows_call(&["vmap("]))
+        // A session's call names no operation, and blocks of rows are for those that broadcast.
+        .when("calls-tf", !case.of_sessions() && case.shows_call(&["tf.", "K."]))
         .weight(weight)
         .of_request()
         .frees_if(

@@ -23,8 +23,8 @@ pub const FIX: Fix = Fix {
     needs: &[Need::Gpu, Need::Discrete],
     // Gradients are what it exchanges: an evaluation has none.
     applies: |case| {
-        let gathers = case.clue(Clue::DataParallel) && !case.evaluating() && !case.inference();
-        gathers || others_idle(case)
+        let gathers = case.clue(Clue::DataParallel) && !case.parallel_on_one_device();
+        gathers && !case.evaluating() && !case.inference() || others_idle(case)
     },
     costs: Costs { slows: (-0.3, 0.0), numerics: Numerics::Same },
     knobs: &[

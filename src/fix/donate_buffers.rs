@@ -27,7 +27,9 @@ pub const FIX: Fix = Fix {
     },
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
     knobs: &[line(Target::Jax, "step = jax.jit(step, donate_argnums=(0,))")
-        .note("the state; do not use the old one afterwards", "捐出旧状态；之后不要再使用它")],
+        .note("the state; do not use the old one afterwards", "捐出旧状态；之后不要再使用它")
+        // A packaged program compiles its steps by itself.
+        .unless("installed")],
     fixtures: &["jax/buffer-assignment"],
     advise,
 };

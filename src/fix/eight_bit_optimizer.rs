@@ -25,6 +25,7 @@ pub const FIX: Fix = Fix {
         line(Target::HfTrainer, "optim=\"adamw_8bit\"").note("or \"paged_adamw_8bit\"", "或 \"paged_adamw_8bit\""),
         line(Target::HfTrainer, "optim=\"adamw_bnb_8bit\"").older(),
         line(Target::LlamaFactory, "optim: adamw_8bit"),
+        line(Target::Axolotl, "optimizer: adamw_bnb_8bit"),
         line(Target::Swift, "--optim adamw_8bit"),
         line(Target::Diffusers, "--use_8bit_adam"),
         line(Target::Pytorch, "bitsandbytes.optim.AdamW8bit(params, lr=lr)"),

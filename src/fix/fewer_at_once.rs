@@ -18,6 +18,7 @@ pub const FIX: Fix = Fix {
     needs: &[Need::Ram, Need::Process, Need::NoOwnLimit],
     applies: |case| {
         case.confidence(CauseId::SingleHugeAllocation) < 0.8
+            && !case.filled_by_the_kernel()
             && !one_holds_all(case)
             && !holds_nearly_all(case)
             && !in_parts(case)

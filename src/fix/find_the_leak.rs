@@ -31,6 +31,9 @@ pub const FIX: Fix = Fix {
                 "在运行中的两个时刻各看一次：是否随处理量增长？",
             )
             .when("unknown"),
+        line(Target::Linux, "sudo slabtop -o -s c")
+            .note("twice, some minutes apart: whose objects become more?", "相隔几分钟各一次：哪类对象在变多？")
+            .when("kernel"),
         line(Target::Python, "tracemalloc.start(25)")
             .note(
                 "then compare tracemalloc.take_snapshot() of two moments",
@@ -50,8 +53,14 @@ pub const FIX: Fix = Fix {
             .note("does the live heap climb from one collection to the next?", "存活堆是否逐次回收后仍在上升？")
             .when("without-pprof"),
         line(Target::Pytorch, "print(step, {now} >> 20)")
-            .note("every 100 steps at the same point", "每 100 步在同一位置打印")
-            .unless("host"),
+            .note("after each step, at the same point", "每步之后，在同一位置打印")
+            .when("own-loop"),
+        said(
+            Target::Pytorch,
+            "{now}, in a callback or hook, at the same point of several steps",
+            "在回调或钩子中，于多个步的同一位置打印 {now}",
+        )
+        .when("loop-of-others"),
         line(Target::Julia, "GC.gc(); CUDA.reclaim(); CUDA.pool_status()")
             .note("after each step: does it still climb?", "每步之后执行：是否仍在上升？")
             .unless("host"),
@@ -74,13 +83,19 @@ fn advise(case: &Case) -> Advice {
     Draft::new(case, &FIX)
         .when("rises", case.rises_all_along())
         .when("host", host)
+        .when("own-loop", !host && !case.driven() && !case.of_a_tool())
+        .when("loop-of-others", !host && (case.driven() || case.of_a_tool()))
         // It counts what Python allocates: the buffers of tensors are none of that.
         .when("objects", host && !case.pytorch() && !case.handles_weights())
         // Its address serves a profile where the program serves it.
         .when("pprof", host && case.clue(Clue::Pprof))
         .when("without-pprof", host && !case.clue(Clue::Pprof))
         .when("several", host && several)
-        .when("unknown", host && !several && (!python || case.pytorch() || case.handles_weights()))
+        .when("kernel", case.filled_by_the_kernel())
+        .when(
+            "unknown",
+            host && !case.filled_by_the_kernel() && !several && (!python || case.pytorch() || case.handles_weights()),
+        )
         .when("recordable", case.caching_allocator())
         .fill("now", case.accelerator().torch_meter().now)
         .frees_unknown(text!(

@@ -26,6 +26,8 @@ pub const FIX: Fix = Fix {
             .unless("before-ampere"),
         line(Target::HfTrainer, "AutoModelForCausalLM.from_pretrained(..., attn_implementation=\"sdpa\")")
             .when("before-ampere"),
+        line(Target::Axolotl, "flash_attention: true").unless("before-ampere"),
+        line(Target::Axolotl, "sdp_attention: true").when("before-ampere"),
         line(Target::LlamaFactory, "flash_attn: fa2").unless("before-ampere"),
         line(Target::LlamaFactory, "flash_attn: sdpa").when("before-ampere"),
         line(Target::Swift, "--attn_impl flash_attn").unless("before-ampere"),

@@ -33,6 +33,7 @@ pub const FIX: Fix = Fix {
         ),
         line(Target::HfTrainer, "gradient_checkpointing=True").older(),
         line(Target::LlamaFactory, "disable_gradient_checkpointing: false"),
+        line(Target::Axolotl, "gradient_checkpointing: true"),
         line(Target::Swift, "--gradient_checkpointing true"),
         line(Target::Megatron, "--recompute-granularity full --recompute-method uniform --recompute-num-layers 1")
             .unless("megatron-1"),

@@ -79,6 +79,15 @@ impl Case<'_> {
         })
     }
 
+    /// True for what came before the first fastai, 0.7 and its courses, of whose calls none is left.
+    pub(super) fn fastai_before_the_first(&self) -> bool {
+        self.context.frames.iter().any(|frame| {
+            let code = frame.code.as_deref().unwrap_or_default();
+            path(frame).ends_with("fastai/conv_learner.py")
+                || ["ConvLearner.", "ImageClassifierData."].iter().any(|name| code.contains(name))
+        })
+    }
+
     /// True where a frame lies in a library's folder.
     pub(super) fn frames_of(&self, folder: &str) -> bool {
         self.context.frames.iter().any(|frame| path(frame).contains(folder))

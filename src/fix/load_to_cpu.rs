@@ -52,7 +52,7 @@ fn advise(case: &Case) -> Advice {
     let ranks = if case.clue(Clue::RanksOnOneDevice) { 1.3 } else { 1.0 };
     Draft::new(case, &FIX)
         // Apple's devices have no ranks to choose between.
-        .when("optimizer", case.phase() == Some(Phase::Resume) && case.restores_an_optimizer())
+        .when("optimizer", matches!(case.phase(), Some(Phase::Load | Phase::Resume)) && case.restores_an_optimizer())
         .when("ranks", case.accelerator() != Accelerator::Mps)
         .weight(ranks)
         .frees_if(case.of_parameters(2.0, 4.0), case.ask_for_parameters())

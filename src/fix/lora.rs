@@ -23,6 +23,7 @@ pub const FIX: Fix = Fix {
     knobs: &[
         line(Target::Trl, "SFTTrainer(..., peft_config=LoraConfig(r=16, target_modules=\"all-linear\"))"),
         line(Target::LlamaFactory, "finetuning_type: lora"),
+        line(Target::Axolotl, "adapter: lora"),
         line(Target::Swift, "--train_type lora"),
         line(Target::Swift, "--sft_type lora").older(),
         line(Target::Pytorch, "model = get_peft_model(model, LoraConfig(r=16, target_modules=\"all-linear\"))"),

@@ -2,7 +2,7 @@
 //! of them the job has, whose memory they use, which shell sets a variable, who may change the system.
 
 use super::case::Case;
-use crate::domain::{Accelerator, Program};
+use crate::domain::{Accelerator, Fact, Number, Program, Resource};
 use crate::estimate::serving::Budget;
 use crate::incident::context::{Clue, Frame};
 use crate::text;
@@ -107,6 +107,18 @@ impl Case<'_> {
             );
         }
         self.run_with(visible, index)
+    }
+
+    /// True where the kernel's own objects, which nothing can reclaim or swap out, fill the machine: more than three
+    /// tenths of it, or ten times what the victim held where its size is not told.
+    pub(super) fn filled_by_the_kernel(&self) -> bool {
+        let event = &self.incident.event;
+        let Some(slab) = event.facts.number(Number::SlabUnreclaimable) else { return false };
+        let least = match self.incident.ledger.bound {
+            Some(all) => 0.3 * all.middle() as f64,
+            None => event.facts.get(Fact::AnonRss).map_or(f64::MAX, |held| 10.0 * held.bytes as f64).max(1e9),
+        };
+        event.resource == Resource::Host && slab >= least
     }
 
     /// True where Vulkan gave the memory, as it does to ncnn: it reads none of the variables that choose the devices of

@@ -35,7 +35,10 @@ pub const FIX: Fix = Fix {
         line(Target::Accelerate, "Accelerator(mixed_precision=\"fp16\")").when("before-ampere"),
         line(Target::DeepSpeed, "\"bf16\": {\"enabled\": true}").unless("before-ampere"),
         line(Target::DeepSpeed, "\"fp16\": {\"enabled\": true}").when("before-ampere"),
-        line(Target::Ultralytics, "amp=True"),
+        line(Target::Ultralytics, "amp=True").when("trains"),
+        line(Target::Ultralytics, "half=True").when("answers"),
+        line(Target::Axolotl, "bf16: auto").unless("before-ampere"),
+        line(Target::Axolotl, "fp16: true").when("before-ampere"),
         line(Target::MmEngine, "optim_wrapper.type=AmpOptimWrapper").when("mmengine"),
         line(Target::MmEngine, "fp16 = dict(loss_scale=512.)").unless("mmengine"),
         line(Target::Fastai, "learn.to_fp16()"),
@@ -142,6 +145,8 @@ fn advise(case: &Case) -> Advice {
     let draft = if jax { draft.titled(text!(en: "Narrower numbers", zh: "更窄的数值类型")) } else { draft };
     draft
         .when("jax-network", network)
+        .when("trains", trains)
+        .when("answers", case.inference())
         .when("arrays", !network)
         .when("mmengine", case.on_mmengine())
         .when("amp", case.accelerator() == Accelerator::Cuda && release::shows_torch(case.incident, (1, 6)))

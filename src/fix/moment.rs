@@ -115,12 +115,32 @@ const LIKELY_WRONG: f64 = 0.4;
 /// Tenths of a device from which on its weights are what fills it.
 const MOSTLY_WEIGHTS: i128 = 7;
 
+/// Endings of files of weights: a folder and such a file are no name of the hub.
+const OF_A_FILE: &[&str] = &[
+    ".bin",
+    ".pt",
+    ".pth",
+    ".ckpt",
+    ".tar",
+    ".gguf",
+    ".safetensors",
+    ".onnx",
+    ".engine",
+    ".h5",
+    ".pb",
+    ".pkl",
+    ".npy",
+    ".npz",
+    ".yaml",
+    ".yml",
+    ".json",
+];
+
+/// What functions are called that make parts of an object for its constructor.
+const MAKERS: &[&str] = &["__init__", "create", "build", "init", "make", "setup", "set_up", "define"];
+
 /// Calls that run a pass in 16 bit, or give back in 32 bit what it computed so.
 const IN_16_BIT: &[&str] = &["convert_to_fp32(", "autocast(", "amp.scale_loss(", "scaler.scale("];
-
-/// Ends of files of weights: `models/net.pth` is a folder and a file, no name of a hub.
-const FILES_OF_WEIGHTS: &[&str] =
-    &[".bin", ".pt", ".pth", ".ckpt", ".tar", ".gguf", ".safetensors", ".onnx", ".pkl", ".h5", ".npz"];
 
 impl<'a> Case<'a> {
     /// True for a script whose whole traceback is there and shows tensors at work, but no model: nothing has a batch or
@@ -267,7 +287,7 @@ impl<'a> Case<'a> {
                 part.starts_with(|c: char| c.is_ascii_alphanumeric())
                     && part.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'))
             };
-            parts.len() == 2 && parts.iter().all(plain) && !FILES_OF_WEIGHTS.iter().any(|end| model.ends_with(end))
+            parts.len() == 2 && parts.iter().all(plain) && !OF_A_FILE.iter().any(|end| model.ends_with(end))
         };
         self.context.model.get().is_some_and(named)
     }
@@ -349,7 +369,13 @@ impl<'a> Case<'a> {
 
     /// True where the user's own code is making an object, rather than working with one.
     pub fn constructs(&self) -> bool {
-        self.context.user_frame().is_some_and(|frame| frame.function.ends_with("__init__"))
+        let own = self.context.frames.iter().rev().filter(|frame| frame.is_user_code());
+        let made = |frame: &&Frame| {
+            let function = frame.function.rsplit('.').next().unwrap_or_default();
+            MAKERS.iter().any(|maker| function == *maker || function.trim_start_matches('_').starts_with(maker))
+        };
+        // The constructor itself, or a method of the kind that constructors call.
+        own.take_while(made).any(|frame| frame.function.ends_with("__init__"))
             && !self.context.frames.iter().any(|frame| frame.function == "forward")
     }
 
@@ -393,10 +419,12 @@ impl<'a> Case<'a> {
 
     /// True where it is an optimizer's state that is put back.
     pub fn restores_an_optimizer(&self) -> bool {
-        self.innermost().any(|frame| {
-            path(frame).contains("/torch/optim/")
-                || frame.code.as_deref().is_some_and(|code| code.contains("optimizer.load_state_dict"))
-        })
+        let puts_back = |frame: &Frame| frame.is_user_code() && frame.function.contains("load_opt");
+        self.context.frames.iter().any(puts_back)
+            || self.innermost().any(|frame| {
+                path(frame).contains("/torch/optim/")
+                    || frame.code.as_deref().is_some_and(|code| code.contains("optimizer.load_state_dict"))
+            })
     }
 
     /// True where a checkpoint is read whose tensors may return to the device that they were saved from.

@@ -94,7 +94,7 @@ fn advise(case: &Case) -> Advice {
         true => text!(en: "<more>", zh: "<更多>"),
         false => Text::same(tried.to_string()),
     };
-    let alone = only || case.installed_command() || !spreads && !case.comes_in_forms();
+    let alone = only || case.installed_command() || !spreads && (!case.comes_in_forms() || case.loads_by_name());
     let draft = Draft::new(case, &FIX);
     let draft = match alone && case.engine().is_none() {
         true => draft.titled(text!(en: "A GPU with more memory", zh: "换显存更大的 GPU")),
@@ -104,7 +104,7 @@ fn advise(case: &Case) -> Advice {
         .when("only", only)
         .when("pretrained", spreads && !only)
         .when("large-state", case.comes_in_forms() || case.never_fits().is_some())
-        .when("larger", !spreads && !only && case.comes_in_forms())
+        .when("larger", !alone && !spreads && !only && case.comes_in_forms())
         .when("larger-alone", alone)
         .weight(if case.engine().is_some() { 1.0 } else { 0.6 })
         .frees_if(

@@ -119,7 +119,8 @@ impl<'a> Case<'a> {
 
     /// True where a line of the user's own code is shown in the traceback: what is written next to it can be pasted.
     pub(super) fn shows_own_code(&self) -> bool {
-        self.context.user_frame().is_some_and(|frame| frame.code.is_some()) && !self.of_a_tool()
+        let own = |frame: &Frame| frame.code.is_some() && !of_a_package_in_its_clone(frame);
+        self.context.user_frame().is_some_and(own) && !self.of_a_tool()
     }
 
     /// True where JAX itself shows, by a frame of its or a line that calls it: XLA's own message is printed under
@@ -204,4 +205,15 @@ fn starts_an_engine(file: &str) -> bool {
         "/open_webui/",
     ];
     STARTERS.iter().any(|starter| file.contains(starter))
+}
+
+/// True for a file of a package within a clone of its repository: `espnet/espnet/nets/x.py`,
+/// `axolotl/src/axolotl/train.py`, `graphstorm/python/graphstorm/run.py`. Who cloned it sets it by options.
+pub(super) fn of_a_package_in_its_clone(frame: &Frame) -> bool {
+    const BETWEEN: [&str; 4] = ["src", "python", "lib", "packages"];
+    let file = path(frame).to_ascii_lowercase().replace('-', "_");
+    let folders: Vec<&str> = file.split('/').rev().skip(1).collect();
+    let twice = |one: &str, other: &str| one == other && one.len() >= 3;
+    folders.windows(2).any(|pair| twice(pair[0], pair[1]))
+        || folders.windows(3).any(|three| twice(three[0], three[2]) && BETWEEN.contains(&three[1]))
 }

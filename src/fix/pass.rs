@@ -11,11 +11,16 @@ const DRIVES: &[Trainer] = &[
     Trainer::HfTrainer,
     Trainer::Trl,
     Trainer::LlamaFactory,
+    Trainer::Axolotl,
     Trainer::Swift,
     Trainer::Ultralytics,
     Trainer::MmEngine,
     Trainer::Fastai,
 ];
+
+/// Functions that go over the data.
+const LOOPS: &[&str] =
+    &["train", "_train", "fit", "_fit", "train_epoch", "_train_epoch", "train_one_epoch", "run_epoch", "training_loop"];
 
 /// What a user's own part of such a pass is called.
 const OWN_PARTS: &[&str] = &["forward", "compute_loss", "training_step", "train_step", "loss"];
@@ -24,17 +29,21 @@ const OWN_PARTS: &[&str] = &["forward", "compute_loss", "training_step", "train_
 /// changes the size of pictures work on neighbours.
 const ON_NEIGHBOURS: &[&str] = &["conv", "interpolate", "upsample", "pool", "grid_sample", "pixel_shuffle", "unfold"];
 
-/// Parts of a line or function that work on something as a whole: an extension that blends splats in the order of their
-/// depth, statistics over the batch.
-const AS_A_WHOLE: &[&str] = &["rasteriz", "voxeliz", "batch_norm"];
-
-/// Calls that make an array from its sides alone: there is nothing yet that could be taken in blocks.
-const MAKES_AN_ARRAY: &[&str] = &["zeros", "ones", "empty", "full", "eye", "randn", "rand", "tensor", "zeros_like"];
-
-/// Calls of a model or of something that has one, by the names that they have in scripts.
+/// Calls of a model or of something that has one, by the names that they have in scripts; calls into compiled
+/// extensions, which take what they are given as a whole: a rasteriser blends all points of a picture in their order.
 const WHOLE: &[&str] = &[
     "model(",
     "net(",
+    "super()",
+    "apply_fwd(",
+    ".apply(",
+    "rasteriz",
+    "voxeliz",
+    "batch_norm(",
+    " _C.",
+    "=_C.",
+    "_ext.",
+    "_cuda.",
     "self.forward(",
     ".fit(",
     ".train(",
@@ -47,6 +56,17 @@ const WHOLE: &[&str] = &[
     "decoder(",
     "generator(",
 ];
+
+/// Modules of PyTorch, by their files in `torch/nn/modules`, that work on each element or row by itself. The others are
+/// layers: a batch norm needs the whole batch, and what a layer puts out is kept for the backward pass in any case.
+const BY_ROWS: &[&str] = &["/activation.py", "/loss.py", "/distance.py"];
+
+/// Calls that make a tensor of nothing but its shape.
+const MAKES: &[&str] =
+    &["zeros(", "ones(", "empty(", "eye(", "full(", "rand(", "randn(", "zeros_like(", "ones_like(", "empty_like("];
+
+/// Words of functions and files that go over a picture or volume window by window.
+const WINDOWS: &[&str] = &["sliding", "slide_inference", "tiled", "tile_process"];
 
 impl Case<'_> {
     /// True where the user wrote the pass over the model: a line of it can stand around the pass or a block.
@@ -63,11 +83,24 @@ impl Case<'_> {
         })
     }
 
-    /// True where a trainer runs the pass by itself.
+    /// True where a trainer, or a library's loop, runs the pass by itself.
     pub(super) fn driven(&self) -> bool {
         self.trainer().is_some_and(|trainer| DRIVES.contains(&trainer))
             || self.frames_of("/transformers/trainer.py")
             || self.frames_of("/ultralytics/")
+            || self.looped_by_a_library()
+    }
+
+    /// True where a library's function, or one of a package in its clone, goes over the data and calls what failed.
+    fn looped_by_a_library(&self) -> bool {
+        let of_a_library = |frame: &Frame| {
+            let below_it = ["/torch/", "/accelerate/", "/ignite/", "runpy", "/fire/", "/click/", "/hydra/"];
+            (!frame.is_user_code() || super::own::of_a_package_in_its_clone(frame))
+                && !below_it.iter().any(|part| path(frame).contains(part))
+        };
+        let inner = |frame: &&Frame| of_a_library(frame) || !frame.is_user_code();
+        let loops = |frame: &Frame| of_a_library(frame) && LOOPS.contains(&frame.function.as_str());
+        self.context.frames.iter().rev().take_while(inner).any(loops)
     }
 
     /// True where a loss differentiates gradients, as the penalties of adversarial networks do: the default form of
@@ -109,23 +142,63 @@ impl Case<'_> {
             let function = frame.function.to_ascii_lowercase();
             ON_NEIGHBOURS.iter().any(|word| code.contains(word) || function.contains(word))
         };
-        let as_a_whole = |frame: &Frame| {
-            let code = frame.code.as_deref().unwrap_or_default().to_ascii_lowercase();
-            let function = frame.function.to_ascii_lowercase();
-            AS_A_WHOLE.iter().any(|part| code.contains(part) || function.contains(part))
-        };
-        let makes_an_array = |code: &str| {
-            let made = code.rsplit("= ").next().unwrap_or("").trim_start_matches("return ").trim_start();
-            let call = made.split('(').next().unwrap_or("");
-            call.strip_prefix("torch.").is_some_and(|name| MAKES_AN_ARRAY.contains(&name))
-        };
         let beneath = frames.get(at + 1..).unwrap_or_default();
-        let code = self.failing_code();
-        !makes_an_array(code)
-            && !code.contains("super(")
-            && !WHOLE.iter().any(|call| code.contains(call))
+        let modules = || beneath.iter().map(path).filter(|file| file.contains("/torch/nn/modules/"));
+        let by_rows = || modules().any(|file| BY_ROWS.iter().any(|module| file.ends_with(module)));
+        !self.calls_a_whole()
             && beneath.iter().all(|frame| path(frame).contains("/torch/"))
-            && !frames.get(at..).unwrap_or_default().iter().any(|frame| on_neighbours(frame) || as_a_whole(frame))
+            && !beneath.iter().any(|frame| path(frame).ends_with("/torch/nn/init.py"))
+            && (modules().next().is_none() || by_rows())
+            && !frames.get(at..).unwrap_or_default().iter().any(on_neighbours)
+    }
+
+    /// True where the innermost line of the user's calls a model, an extension, or something that works out the rest.
+    pub(super) fn calls_a_whole(&self) -> bool {
+        let code = self.failing_code();
+        WHOLE.iter().any(|call| code.contains(call))
+    }
+
+    /// True where the failing line makes a tensor and computes nothing: there is none yet that could be split.
+    pub(super) fn makes_a_tensor(&self) -> bool {
+        let code = self.failing_code();
+        let made = code.rsplit_once(" = ").map_or(code, |(_, made)| made).trim_start_matches("return ");
+        let called = made.trim_start().split_once('(').map_or("", |(called, _)| called);
+        let name = called.rsplit('.').next().unwrap_or_default();
+        MAKES.iter().any(|call| call.trim_end_matches('(') == name)
+    }
+
+    /// True where pieces of a picture or volume go through the model, some of them in each call: what looks like a
+    /// batch there is of windows.
+    pub(super) fn works_by_windows(&self) -> bool {
+        self.context.frames.iter().any(|frame| {
+            let name = format!("{} {}", frame.function, path(frame).rsplit('/').next().unwrap_or_default());
+            let name = name.to_ascii_lowercase();
+            WINDOWS.iter().any(|word| name.contains(word))
+        })
+    }
+
+    /// True where `DataParallel` has one device: it calls its module as it is, divides nothing and gathers nothing.
+    pub(super) fn parallel_on_one_device(&self) -> bool {
+        let direct = |frame: &Frame| frame.code.as_deref().is_some_and(|code| code.contains("self.module(*inputs[0]"));
+        self.context.frames.iter().any(direct)
+    }
+
+    /// True where a library makes a model by its name alone: `whisper.load_model("large")`. In which widths it comes,
+    /// and where its layers lie, is the library's.
+    pub(super) fn loads_by_name(&self) -> bool {
+        let loads = |frame: &Frame| {
+            let code = frame.code.as_deref().unwrap_or_default();
+            frame.is_user_code() && code.contains(".load_model(") && !code.contains("self.")
+        };
+        self.loading() && self.context.frames.iter().any(loads)
+    }
+
+    /// True where the traceback shows a tokenizer: texts go through it.
+    pub(super) fn shows_a_tokenizer(&self) -> bool {
+        self.context.frames.iter().any(|frame| {
+            let code = frame.code.as_deref().unwrap_or_default();
+            code.contains("tokeniz") || frame.function.contains("tokeniz") || path(frame).contains("tokenization")
+        })
     }
 
     /// True for the scripts that came with the first latent diffusion models (CompVis), and their forks: one network in

@@ -21,6 +21,7 @@ pub const FIX: Fix = Fix {
     costs: Costs { slows: (0.25, 0.4), numerics: Numerics::Model },
     knobs: &[
         line(Target::LlamaFactory, "quantization_bit: 4"),
+        line(Target::Axolotl, "adapter: qlora\nload_in_4bit: true"),
         line(Target::Swift, "--quant_method bnb --quant_bits 4"),
         line(
             Target::HfTrainer,

@@ -7,8 +7,15 @@ use crate::domain::{Library, Target};
 use crate::incident::release;
 
 /// Libraries on top of PyTorch, none of which runs on what came before 1.0, or on a Python before 3.6.
-const ON_TORCH_1: [Target; 6] =
-    [Target::HfTrainer, Target::Trl, Target::Lightning, Target::DeepSpeed, Target::Accelerate, Target::LlamaFactory];
+const ON_TORCH_1: [Target; 7] = [
+    Target::HfTrainer,
+    Target::Trl,
+    Target::Lightning,
+    Target::DeepSpeed,
+    Target::Accelerate,
+    Target::LlamaFactory,
+    Target::Axolotl,
+];
 
 /// True where nothing in the line came after the newest release that the log allows.
 pub fn known(case: &Case, knob: &Knob) -> bool {

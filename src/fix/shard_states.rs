@@ -28,6 +28,7 @@ pub const FIX: Fix = Fix {
         line(Target::Lightning, "Trainer(strategy=\"fsdp\")"),
         line(Target::Accelerate, "accelerate launch --use_fsdp --fsdp_auto_wrap_policy TRANSFORMER_BASED_WRAP ..."),
         line(Target::Swift, "--deepspeed zero3"),
+        line(Target::Axolotl, "deepspeed: deepspeed_configs/zero3_bf16.json"),
         line(Target::LlamaFactory, "deepspeed: examples/deepspeed/ds_z3_config.json"),
         line(Target::Shell, "torchrun --nproc_per_node={ranks} train.py")
             .note("with FSDP or ZeRO-3 in the script", "脚本中使用 FSDP 或 ZeRO-3"),

@@ -49,6 +49,7 @@ pub const FIX: Fix = Fix {
             .when("generates"),
         line(Target::Trl, "SFTConfig(max_length={tried})"),
         line(Target::LlamaFactory, "cutoff_len: {tried}"),
+        line(Target::Axolotl, "sequence_len: {tried}"),
         line(Target::Swift, "--max_length {tried}"),
         line(Target::Megatron, "--seq-length {tried}"),
         line(Target::HfTrainer, "tokenizer(..., truncation=True, max_length={tried})").when("tokenized"),
@@ -76,7 +77,7 @@ fn advise(case: &Case) -> Advice {
     let tried = length.map_or("<shorter>".to_string(), |length| (length / 2).max(1).to_string());
     // transformers' own, where its user calls it: in code of theirs beside frames of the library.
     let library = case.context.frames.iter().any(|frame| super::moment::path(frame).contains("/transformers/"));
-    let tokenizes = case.shows_own_code() && library;
+    let tokenizes = case.shows_own_code() && library && case.shows_a_tokenizer();
     let generates = case.clue(Clue::ServesWithCache) && !case.training();
     // A prompt that is cut changes what is answered.
     let numerics = if case.training() { Numerics::Optimisation } else { Numerics::Model };
@@ -92,7 +93,12 @@ fn advise(case: &Case) -> Advice {
     };
     draft
         .when("length", length.is_some())
-        .when("tokenized", tokenized && !matches!(subject, Some(Subject::Speech | Subject::Sound | Subject::Proteins)))
+        .when(
+            "tokenized",
+            tokenized
+                && case.shows_a_tokenizer()
+                && !matches!(subject, Some(Subject::Speech | Subject::Sound | Subject::Proteins)),
+        )
         .when("texts", length.is_none() && matches!(subject, Some(Subject::Text) | None))
         .when("sentences", subject == Some(Subject::Speech))
         .when("recordings", subject == Some(Subject::Sound) && !case.diffusion())

@@ -32,6 +32,7 @@ pub const FIX: Fix = Fix {
         line(Target::Trl, "per_device_train_batch_size={batch}, gradient_accumulation_steps={steps}").when("trains"),
         line(Target::LlamaFactory, "per_device_train_batch_size: {batch}\ngradient_accumulation_steps: {steps}")
             .when("trains"),
+        line(Target::Axolotl, "micro_batch_size: {batch}\ngradient_accumulation_steps: {steps}").when("trains"),
         line(Target::Swift, "--per_device_train_batch_size {batch} --gradient_accumulation_steps {steps}"),
         line(Target::Lightning, "DataLoader(batch_size={batch}); Trainer(accumulate_grad_batches={steps})")
             .when("trains"),
@@ -48,7 +49,7 @@ pub const FIX: Fix = Fix {
             .when("several"),
         line(Target::Ultralytics, "batch={total}")
             .note("accumulates to nbs=64 by itself", "自动累积到 nbs=64")
-            .unless("several"),
+            .when("alone"),
         line(Target::Megatron, "--micro-batch-size {batch}").when("megatron"),
         line(Target::Megatron, "--batch-size {batch}").when("megatron-1"),
         line(Target::MmEngine, "train_dataloader.batch_size={batch}, optim_wrapper.accumulative_counts={steps}")
@@ -76,6 +77,7 @@ pub const FIX: Fix = Fix {
             "每个 feed_dict 中的样本数减半（若有多个）",
         )
         .when("feeds"),
+        said(Target::TensorFlow, "half as many samples in each step", "每步样本数减半").when("session-steps"),
         line(Target::Jax, "batch_size = {batch}")
             .note(
                 "optax.MultiSteps(optimizer, {steps}) keeps the effective batch",
@@ -87,7 +89,10 @@ pub const FIX: Fix = Fix {
         line(Target::Pytorch, "{name}={tried}"),
         line(Target::Pytorch, "DataLoader(..., batch_size={total})")
             .note("DataParallel divides it over the GPUs", "DataParallel 会把它分到各卡")
-            .when("divided"),
+            .when("divided-loader"),
+        line(Target::Pytorch, "batch_size = {total}")
+            .note("DataParallel divides it over the GPUs", "DataParallel 会把它分到各卡")
+            .when("divided-elsewhere"),
         line(Target::Pytorch, "DataLoader(..., batch_size={batch})")
             .note(
                 "loss / {accumulated}, optimizer.step() every {accumulated} steps",
@@ -222,7 +227,8 @@ fn advise(case: &Case) -> Advice {
             return Advice::Silent;
         }
     }
-    let (learns, divided) = (case.training() && !case.evaluating(), case.clue(Clue::DataParallel));
+    let learns = case.training() && !case.evaluating();
+    let divided = case.clue(Clue::DataParallel) && !case.parallel_on_one_device();
     let session = case.of_sessions();
     let fits = case.fits();
     let draft = Draft::new(case, &FIX)
@@ -232,9 +238,11 @@ fn advise(case: &Case) -> Advice {
         .when("drawn-by-a-pipe", case.shows_a_pipeline() && !case.training())
         .when("elsewhere", learns_elsewhere || learns)
         .when("fits", learns && (!session || fits))
-        .when("feeds", session && !fits)
+        .when("feeds", session && !fits && case.shows_call(&["feed_dict"]))
+        .when("session-steps", session && !fits && !case.shows_call(&["feed_dict"]))
         .when("keras-calls", !learns && !session)
-        .when("several", devices(case) > 1)
+        .when("several", learns && devices(case) > 1)
+        .when("alone", learns && devices(case) <= 1)
         .when("fastai-1", case.first_fastai())
         // NeMo answers as well, without those options.
         .when("megatron", learns && !case.first_megatron())
@@ -243,7 +251,8 @@ fn advise(case: &Case) -> Advice {
         .when("video", case.subject() == Some(Subject::Video))
         .when("pictures", !case.of_sound() && case.subject() != Some(Subject::Video))
         .when("in-json", case.training() && !case.set_by_its_command())
-        .when("divided", divided);
+        .when("divided-loader", divided && Need::Loader.met(case))
+        .when("divided-elsewhere", divided && !Need::Loader.met(case));
     if let Some((name, count)) = case.context.other_batch.get().cloned()
         && !case.context.batch_size.is_known()
         && count > 1
@@ -355,6 +364,10 @@ fn advise(case: &Case) -> Advice {
 fn instead_of_a_batch(case: &Case) -> Option<Text> {
     let at_once = case.at_once();
     Some(match case.subject() {
+        _ if case.works_by_windows() && !case.training() => text!(
+            en: "smaller windows or tiles, or fewer of them in each call",
+            zh: "缩小窗口或分块，或减少每次调用处理的块数"
+        ),
         Some(Subject::Rays) => text!(
             en: "fewer rays in each step, and in each piece of a picture",
             zh: "减少每步的光线数，以及渲染图片时每块的光线数"
@@ -367,11 +380,16 @@ fn instead_of_a_batch(case: &Case) -> Option<Text> {
             zh: "减少每个设备上的原子数：使用更多设备，或缩小体系"
         ),
         Some(Subject::Gaussians) => return None,
-        _ if at_once == AtOnce::Several => return None,
+        // A graph is one sample; many small ones are joined into one. A batch of a chain's features is of one chain.
         Some(Subject::Graph) => text!(
-            en: "fewer nodes and edges at once: sampled neighbours, or a part of the graph",
-            zh: "一次处理更少的节点和边：邻居采样，或只取图的一部分"
+            en: "fewer nodes and edges at once: a smaller batch of graphs, sampled neighbours, or a part of the graph",
+            zh: "一次处理更少的节点和边：减小图的批大小、邻居采样，或只取图的一部分"
         ),
+        Some(Subject::Proteins) if !case.training() => text!(
+            en: "a shorter chain or a part of it, or fewer chains where it takes several",
+            zh: "更短的序列或其中一段；若一次处理多条，减少条数"
+        ),
+        _ if at_once == AtOnce::Several => return None,
         Some(Subject::Points) => {
             text!(
                 en: "fewer points at once: larger voxels, or a part of the cloud",
@@ -389,7 +407,7 @@ fn instead_of_a_batch(case: &Case) -> Option<Text> {
         Some(Subject::Speech) => {
             text!(en: "a shorter text in each call: sentence by sentence", zh: "缩短每次调用的文本：逐句合成")
         }
-        Some(Subject::Proteins) => text!(en: "fewer chains at once", zh: "减少一次处理的序列数"),
+        Some(Subject::Proteins) => return None,
         Some(Subject::Text) => text!(en: "fewer texts at once, or shorter ones", zh: "一次处理更少或更短的文本"),
         None => text!(
             en: "half as much at once: a smaller batch where there is one, else smaller inputs",

@@ -20,6 +20,7 @@ pub const FIX: Fix = Fix {
     costs: Costs { slows: (0.0, 0.05), numerics: Numerics::Same },
     knobs: &[
         line(Target::HfTrainer, "per_device_eval_batch_size={tried}"),
+        line(Target::Axolotl, "eval_batch_size: {tried}"),
         line(Target::Lightning, "DataLoader(val_set, batch_size={tried})")
             .note("what val_dataloader() returns", "由 val_dataloader() 返回"),
         line(Target::Ultralytics, "val=False")

@@ -25,6 +25,10 @@ const SINGLE: &[&str] = &[
     "repl",
 ];
 
+/// Endings of files that hold one picture or recording.
+const ONE_FILE: &[&str] =
+    &[".jpg", ".jpeg", ".png", ".bmp", ".tif", ".tiff", ".webp", ".wav", ".mp3", ".flac", ".m4a", ".ogg"];
+
 /// What a program of this name works on, where it works on nothing else.
 fn of_program(program: Program) -> Option<Subject> {
     Some(match program {
@@ -103,6 +107,15 @@ impl Case<'_> {
         subject.map(|of| if of == Subject::Speech && self.training() { Subject::Sound } else { of })
     }
 
+    /// True where the command names the one picture or recording that it is about.
+    fn given_one_file(&self) -> bool {
+        let named = |word: &str| {
+            let word = word.trim_matches(['"', '\'']).to_ascii_lowercase();
+            !word.contains('*') && ONE_FILE.iter().any(|end| word.ends_with(end))
+        };
+        self.context.command.get().is_some_and(|command| command.split([' ', '=']).any(named))
+    }
+
     /// Whether several are worked on at once.
     pub fn at_once(&self) -> AtOnce {
         let context = self.context;
@@ -112,6 +125,9 @@ impl Case<'_> {
         }
         let one_scene = matches!(self.subject(), Some(Subject::Gaussians | Subject::Rays));
         if one_scene || self.one_at_a_time() {
+            return AtOnce::One;
+        }
+        if !self.training() && self.given_one_file() {
             return AtOnce::One;
         }
         // Who predicts the structure of one chain calls its features a batch.

@@ -24,6 +24,10 @@ pub const FIX: Fix = Fix {
         case.on_device()
             && (case.inference() || learns_later)
             && !case.in_exllamas_form()
+            // The networks that predict structures are small beside what they make of a chain.
+            && case.subject() != Some(Subject::Proteins)
+            // All of what a script trains takes part in each step.
+            && (!case.named_for_training() || case.adapters() || case.engine().is_some())
             && apart
             && !case.ranks_read_one_device()
     },
@@ -91,7 +95,10 @@ fn advise(case: &Case) -> Advice {
         .when("fitting", fitting.is_some())
         // An engine's cache has no layers, and its model none that transformers would place.
         .when("pretrained", case.pretrained() && !case.builds_a_model() && !case.pipeline() && !case.within_an_engine())
-        .when("own-model", (!case.pretrained() || case.builds_a_model()) && case.comes_in_forms())
+        .when(
+            "own-model",
+            (!case.pretrained() || case.builds_a_model()) && case.comes_in_forms() && !case.loads_by_name(),
+        )
         .when("ollama-layers", ollama.is_some())
         .when("overfull", fewer_on_gpu(case).is_some())
         .when("initializer", case.sign(Sign::Initializer))

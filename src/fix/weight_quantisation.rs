@@ -32,7 +32,9 @@ pub const FIX: Fix = Fix {
             && !case.placed().is_some_and(|made| made != "from_pretrained" && !case.pretrained())
             // Nor has one that is made anew, to be trained.
             && !(case.builds_a_model() && case.training())
-            && case.comes_in_forms()
+            && (case.comes_in_forms() || case.loads_by_name())
+            // What a script trains as a whole has no quantised form.
+            && (!case.named_for_training() || case.adapters() || case.engine().is_some())
             // One request beyond the device, while a model answers, is no weight's.
             && (case.loading() || case.engine().is_some() || !case.still_beyond(1.0))
             // Weights whose optimizer is put back are trained on.
@@ -111,6 +113,7 @@ pub const FIX: Fix = Fix {
             "模型有 8 位或 4 位版本时用其代替 16 位，或换更小的模型",
         )
         .when("own-model-in-16"),
+        said(Target::Pytorch, "a smaller model, where the library has one", "库中有更小的模型时换用").when("by-name"),
         said(Target::Pytorch, "a form of the same model with fewer bits per weight", "同一模型每权重位数更少的版本")
             .when("narrower"),
     ],
@@ -150,6 +153,7 @@ fn advise(case: &Case) -> Advice {
         return Advice::Withheld(text!(en: "the weights have 2 bits already", zh: "权重已是 2 位"));
     }
     let pretrained = case.pretrained() && !case.builds_a_model() && !narrower && !case.pipeline();
+    let by_name = case.loads_by_name() && !case.pretrained();
     let in_16 = matches!(case.precision(), Some(Precision::Fp16 | Precision::Bf16));
     let next = match width {
         Some(3) => "Q2_K",
@@ -166,8 +170,9 @@ fn advise(case: &Case) -> Advice {
         .when("pretrained", pretrained)
         .when("narrower", narrower)
         .when("forms", case.engine().is_some() || case.quantised() || narrower || case.of_a_language_model())
-        .when("own-model", !pretrained && !narrower && !in_16)
-        .when("own-model-in-16", !pretrained && !narrower && in_16)
+        .when("own-model", !pretrained && !narrower && !in_16 && !by_name)
+        .when("own-model-in-16", !pretrained && !narrower && in_16 && !by_name)
+        .when("by-name", by_name)
         .when("fills", fills)
         .when("beyond-ram", case.model_beyond_ram())
         // AWQ's kernels need more than Volta has.

@@ -209,7 +209,8 @@ fn newest_by_signs(incident: &Incident, library: Library) -> Option<Release> {
     match library {
         Library::Torch => torch_by_signs(incident).map(|(major, minor)| (major, minor, u16::MAX)),
         Library::TensorFlow => shown(Clue::TensorFlow1).then_some((1, 13, 0)),
-        Library::Vllm => shown(Clue::EarlyVllm).then_some((0, 3, 0)),
+        // One file loaded the models until 0.4, which has a folder for it.
+        Library::Vllm => (shown(Clue::EarlyVllm) || has("vllm/model_executor/model_loader.py")).then_some((0, 3, 0)),
         // Its loop of training was taken apart into `loops/` in 1.4; 2.0 has no Python 3.7.
         Library::Lightning => {
             let oldest = has("pytorch_lightning/trainer/training_loop").then_some((1, 3, 0));
@@ -308,9 +309,11 @@ fn newest_torch(frame: &Frame) -> Option<(u16, u16)> {
     let renamed = file.ends_with("/torch/tensor.py").then_some((1, 8));
     let module = file.ends_with("/torch/nn/modules/module.py");
     let called = module && frame.function == "__call__";
+    let loads = file.ends_with("/torch/serialization.py") && frame.function == "load";
     let by_line = match frame.function.as_str() {
         "_call_impl" if module && frame.line > FIRST_CALL_IMPL => newest_at(&CALL_IMPL, frame.line),
         "__call__" if module => newest_at(&CALL, frame.line),
+        _ if loads && frame.line >= FIRST_LOAD => newest_at(&LOAD, frame.line),
         _ => None,
     };
     let waits = file.ends_with("/dataloader.py") && frame.function == "_try_get_batch";
@@ -335,6 +338,13 @@ const FIRST_CALL_IMPL: u64 = 700;
 /// Where `Module.__call__` did: 357 in 0.3, 491 in 0.4, 489 in 1.0 and 493 in 1.1; then 547 in 1.2, 541 in 1.3 and 532
 /// in 1.4.
 const CALL: [LastLine; 2] = [(400, (0, 3)), (495, (1, 1))];
+
+/// Where `torch.load` hands an archive on, in `torch/serialization.py`: 529 in 1.4, 594 in 1.8, 607 in 1.9, 712 in
+/// 1.11, 789 in 1.13, 809 in 2.0; past 1000 from 2.1 on.
+const LOAD: [LastLine; 3] = [(620, (1, 10)), (740, (1, 12)), (840, (2, 0))];
+
+/// No release hands an archive on before this one.
+const FIRST_LOAD: u64 = 500;
 
 /// The newest release that has a call at a line; `None` where any may.
 fn newest_at(lines: &[LastLine], line: u64) -> Option<(u16, u16)> {

@@ -61,8 +61,9 @@ fn a_tokenizer_is_called_where_the_user_calls_it() {
         lines_of(
             &format!(
                 "{command}{{'loss': 0.51, 'learning_rate': 2.1e-05, 'epoch': 0.4}}\nTraceback (most recent call last):\n  \
-                 File \"/w/train.py\", line 40, in <module>\n    trainer.train()\n  File \"/v/lib/python3.10/site-packages/\
-                 {package}/trainer.py\", line 591, in compute_loss\n    outputs = model(**inputs)\n{FULL}"
+                 File \"/w/train.py\", line 60, in <module>\n    main(tokenizer(texts))\n  File \"/w/train.py\", line 40, \
+                 in main\n    trainer.train()\n  File \"/v/lib/python3.10/site-packages/{package}/trainer.py\", line \
+                 591, in compute_loss\n    outputs = model(**inputs)\n{FULL}"
             ),
             "shorter-sequences",
         )

@@ -168,18 +168,6 @@ fn of_own_code(script: &str, function: &str, code: &str, beneath: &str) -> Strin
 }
 
 #[test]
-fn what_is_made_or_blended_as_a_whole_is_not_computed_in_blocks() {
-    let of = |code: &str| offers_for(&of_own_code("fit.py", "distances", code, "")).contains(&"chunk-the-operation");
-    assert!(of("d = (a[:, None] - b[None]).pow(2).sum(-1)"));
-    assert!(of("return corr / torch.sqrt(torch.tensor(dim).float())"));
-    for code in
-        ["mask = torch.zeros(n, n)", "return torch.eye(n)", "image = rasterizer(means3D=xyz)", "super().show(x)"]
-    {
-        assert!(!of(code), "{code}");
-    }
-}
-
-#[test]
 fn a_script_that_renders_or_evaluates_has_no_gradients_to_save() {
     const OF_GRADIENTS: [&str; 4] = ["gradient-checkpointing", "activation-offload", "data-parallel", "ema-on-cpu"];
     let beneath = "  File \"/v/lib/python3.8/site-packages/torch/nn/parallel/data_parallel.py\", line 150, in forward\n    \
@@ -193,7 +181,8 @@ fn a_script_that_renders_or_evaluates_has_no_gradients_to_save() {
         let offered = offers_for(&of_own_code(script, function, code, beneath));
         assert!(!offered.iter().any(|fix| OF_GRADIENTS.contains(fix)), "{script}: {offered:?}");
     }
-    let trained = offers_for(&of_own_code("train.py", "train", "outputs = model(sample)", beneath));
+    let gathers = beneath.replace("self.module(*inputs[0], **kwargs[0])", "self.gather(outputs, self.output_device)");
+    let trained = offers_for(&of_own_code("train.py", "train", "outputs = model(sample)", &gathers));
     assert!(trained.contains(&"data-parallel"), "{trained:?}");
 }
 
@@ -269,4 +258,174 @@ fn a_film_is_shortened_to_a_length_that_the_model_takes() {
         lines_of(&text, "smaller-images").concat()
     };
     assert!(of(129).contains("--video-length 65") && of(64).contains("--video-length 32"), "{} {}", of(129), of(64));
+}
+
+/// An error of PyTorch under frames of the user's own, each a file, a function and a line.
+fn own(frames: &[(&str, &str, &str)]) -> String {
+    let told = frames.iter().enumerate();
+    under(
+        &told
+            .map(|(at, (file, function, code))| {
+                format!("  File \"/w/{file}\", line {}, in {function}\n    {code}\n", at + 5)
+            })
+            .collect::<String>(),
+    )
+}
+
+#[test]
+fn no_block_is_made_of_a_layer_an_extension_or_a_tensor_that_is_new() {
+    let lines = |text: &str| lines_of(text, "chunk-the-operation").join("; ");
+    let line = |code: &str| lines(&own(&[("run.py", "<module>", "go()"), ("parts.py", "go", code)]));
+    assert!(line("d = torch.cdist(a, b)").contains("x.split("));
+    assert!(line("return corr / torch.sqrt(torch.tensor(dim).float())").contains("x.split("));
+    for code in [
+        "color, radii = _C.rasterize_gaussians(*args)",
+        "image, depth = rasterizer(means, scales)",
+        "super().draw(views)",
+        "y = _Splat.apply(x)",
+    ] {
+        assert_eq!(line(code), "", "{code}");
+    }
+    let layer = |file: &str| {
+        let called = library("torch/nn/modules/module.py", "_call_impl", "return forward_call(*input)");
+        let inner = library(&format!("torch/nn/modules/{file}"), "forward", "return F.f(input)");
+        lines(&under(&format!("{SCRIPT}    y = self.part(x)\n{called}{inner}")))
+    };
+    assert_eq!(layer("batchnorm.py"), "");
+    assert!(layer("activation.py").contains("x.split("));
+    let new = line("grid = torch.zeros((a.shape[0], b.shape[0]), device=a.device)");
+    assert!(!new.is_empty() && !new.contains("x.split("), "{new}");
+}
+
+#[test]
+fn what_a_constructor_has_made_for_it_is_no_pass() {
+    let made = |inner: &str| {
+        own(&[
+            ("train.py", "<module>", "net = Net()"),
+            ("net.py", "__init__", "self.parts()"),
+            ("net.py", inner, "mask = torch.zeros(width, width)"),
+        ])
+    };
+    let pass = ["smaller-batch", "smaller-images", "chunk-the-operation"];
+    let offers = |inner: &str| offers_for(&made(inner)).into_iter().filter(|id| pass.contains(id)).count();
+    assert_eq!(offers("_create_parts"), 0);
+    assert!(offers("step") > 0);
+}
+
+#[test]
+fn one_picture_or_recording_on_the_command_line_is_not_halved_in_number() {
+    let of = |command: &str| {
+        let text = own(&[("run.py", "<module>", "y = encode(waves)"), ("run.py", "encode", "z = torch.cat(batch)")]);
+        lines_of(&format!("$ python run.py {command}\n{text}"), "smaller-batch").join("; ")
+    };
+    assert!(!of("--input images/").is_empty());
+    for command in ["--input images/tower.png", "~/takes/04.wav", "--picture=\"a.jpg\""] {
+        assert_eq!(of(command), "", "{command}");
+    }
+    assert!(!of("--input 'images/*.png'").is_empty());
+    let counted = format!("Found 1 images. Saving to out/\n{FULL_CARD}");
+    assert!(!offers_for(&counted).contains(&"smaller-batch"));
+}
+
+#[test]
+fn a_batch_of_windows_is_none_of_a_loader() {
+    let parallel = library("torch/nn/parallel/data_parallel.py", "forward", "outputs = self.parallel_apply(replicas)");
+    let of = |function: &str| {
+        let text = under(&format!(
+            "{SCRIPT}    go()\n  File \"/w/run.py\", line 80, in {function}\n    y = net(batch)\n{parallel}"
+        ));
+        lines_of(&text, "smaller-batch").join("; ")
+    };
+    assert!(of("predict_sliding").contains("windows or tiles"), "{}", of("predict_sliding"));
+    let plain = of("go");
+    assert!(plain.contains("DataParallel divides it") && !plain.contains("DataLoader("), "{plain}");
+}
+
+#[test]
+fn data_parallel_on_one_device_is_not_replaced() {
+    let of = |code: &str| {
+        let parallel = library("torch/nn/parallel/data_parallel.py", "forward", code);
+        offers_for(&under(&format!("  File \"/w/fit.py\", line 12, in train\n    y = f(x)\n{parallel}")))
+    };
+    assert!(of("outputs = self.parallel_apply(replicas, inputs, module_kwargs)").contains(&"data-parallel"));
+    assert!(!of("return self.module(*inputs[0], **module_kwargs[0])").contains(&"data-parallel"));
+}
+
+#[test]
+fn a_file_of_weights_is_no_model_of_a_hub() {
+    let of = |model: &str| {
+        let text = own(&[("run.py", "<module>", "y = torch.cat(pieces)"), ("run.py", "predict", "z = y * y")]);
+        offers_for(&format!("$ python run.py --model={model}\n{text}"))
+    };
+    assert!(of("acme/flow-large").contains(&"weight-quantisation"));
+    for file in ["models/flow.pth", "models/flow.ckpt"] {
+        assert!(!of(file).contains(&"weight-quantisation"), "{file}");
+    }
+}
+
+#[test]
+fn weights_that_a_script_trains_have_no_fewer_bits() {
+    let of = |script: &str| {
+        let told = own(&[(script, "<module>", "main()"), (script, "main", "model.to(device)")]);
+        let offers = offers_for(&format!("{{'n_ctx': 300, 'max_length': 300}}\n{told}"));
+        offers.into_iter().filter(|id| ["weight-quantisation", "weight-offload"].contains(id)).count()
+    };
+    assert_eq!(of("train.py"), 0);
+    assert!(of("run.py") > 0);
+}
+
+#[test]
+fn a_model_that_a_library_loads_by_its_name_is_changed_for_a_smaller_one() {
+    let moved = library("whisper/__init__.py", "load_model", "return model.to(device)");
+    let text = under(&format!("{SCRIPT}    model = whisper.load_model(\"large\")\n{moved}"));
+    let lines = lines_of(&text, "weight-quantisation").join("; ");
+    assert!(lines.contains("a smaller model") && !lines.contains("bits"), "{lines}");
+    assert!(!lines_of(&text, "more-devices").join("; ").contains("layers"));
+    assert_eq!(lines_of(&text, "weight-offload"), [""; 0]);
+}
+
+#[test]
+fn texts_are_cut_by_a_tokenizer_only_where_one_shows() {
+    let plain = lines_of(&training_step(""), "shorter-sequences").join("; ");
+    assert!(!plain.is_empty() && !plain.contains("tokenizer("), "{plain}");
+    let shown = "  File \"/w/finetune.py\", line 44, in batches\n    ids = tokenizer(texts, padding=True)\n";
+    let shown = lines_of(&training_step(shown), "shorter-sequences").join("; ");
+    assert!(shown.contains("tokenizer("), "{shown}");
+}
+
+#[test]
+fn pictures_that_are_rendered_and_epochs_that_are_tested_have_no_backward_pass() {
+    let of = |function: &str| {
+        let text =
+            own(&[("fit.py", "<module>", "train()"), ("fit.py", "train", "go()"), ("fit.py", function, "d = a * b")]);
+        let learns = ["gradient-checkpointing", "activation-offload", "gradient-accumulation"];
+        offers_for(&text).into_iter().filter(|id| learns.contains(id)).count()
+    };
+    assert!(of("go") > 0);
+    for function in ["render_path", "render_sets", "testEpoch", "evalOneEpoch"] {
+        assert_eq!(of(function), 0, "{function}");
+    }
+}
+
+#[test]
+fn an_evaluation_of_the_epoch_before_is_over() {
+    let after = |line: &str| {
+        let told = own(&[("fit.py", "main", "outputs = model(**batch)")]);
+        offers_for(&format!("***** Evaluating perplexity, Epoch 0/2 *****\nppl: 4712.5\n{line}{told}"))
+    };
+    assert!(after("").contains(&"smaller-eval-batch"));
+    assert!(!after("Beginning of Epoch 1/2, Total Micro Batches 1430\n").contains(&"smaller-eval-batch"));
+}
+
+#[test]
+fn variables_that_a_session_makes_have_no_batch() {
+    let of = |node: &str| {
+        offers_for(&format!(
+            "tensorflow.python.framework.errors_impl.ResourceExhaustedError: OOM when allocating tensor with \
+             shape[25088,4096]\n\t [[Node: {node}[T=DT_FLOAT, \
+             _device=\"/job:localhost/replica:0/task:0/gpu:0\"](a, b)]]\n"
+        ))
+    };
+    assert!(of("fc6/MatMul = MatMul").contains(&"smaller-batch"));
+    assert!(!of("fc6/weights/Momentum/Assign = Assign").contains(&"smaller-batch"));
 }

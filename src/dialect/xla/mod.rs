@@ -311,7 +311,10 @@ impl<'a> Failure<'a> {
             // Of the nodes listed after the message the first is the one that failed; the others only take its result.
             let first_node = words.match_indices("[[").nth(1).map_or(words.len(), |(second, _)| second);
             let words = words.get(..first_node).unwrap_or(words);
-            self.initializer |= words.contains("/Initializer/") || words.contains("/initial_value");
+            // A session that makes its variables assigns to each what its initializer gave.
+            let assigns =
+                (words.contains("/Assign = Assign[") || words.contains("/Assign}}")) && !words.contains("save/");
+            self.initializer |= words.contains("/Initializer/") || words.contains("/initial_value") || assigns;
             let (gpu, cpu) = (words.find("device:GPU"), words.find("device:CPU"));
             if cpu.is_some_and(|cpu| gpu.is_none_or(|gpu| cpu < gpu)) {
                 self.host = true;

@@ -474,6 +474,11 @@ impl Context {
 }
 
 impl Context {
+    /// True where the script that runs is named for prediction or evaluation, and no function in the traceback learns.
+    pub fn runs_to_predict(&self) -> bool {
+        traceback::script_predicts(&self.frames).is_some()
+    }
+
     /// Puts in the traceback and what it shows: the phase and the kind of allocation.
     pub fn take_frames(&mut self, frames: Vec<Frame>) {
         if let Some((phase, at)) = traceback::phase(&frames) {

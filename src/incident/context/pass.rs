@@ -27,13 +27,24 @@ pub(super) fn clues(lower: &str, found: &mut Vec<Clue>) {
 /// A picture has sides of so many pixels or more, its latent as well; the kernel of a convolution has not.
 const LEAST_SIDE: u32 = 17;
 
-/// True where a shape of four or five dimensions is printed whose first is 1 and whose last two are sides.
+/// What stands before a shape whose first dimension is 1.
+const SHAPES: [&str; 7] =
+    ["torch.size([1, ", "size: (1, ", "size: [1, ", "size (1, ", "shape: (1, ", "shape: [1, ", "shape (1, "];
+
+/// What programs print that look for pictures and found one.
+const FOUND_ONE: [&str; 3] = ["found 1 image", "found 1 file", "processing 1 image"];
+
+/// True where a shape of four or five dimensions is printed whose first is 1 and whose last two are sides, or a single
+/// picture is counted.
 fn one_sample(lower: &str) -> bool {
-    let Some((_, rest)) = lower.split_once("torch.size([1, ") else { return false };
-    let Some((sizes, _)) = rest.split_once(']') else { return false };
-    let sizes: Vec<u32> = sizes.split(", ").filter_map(|size| size.parse().ok()).collect();
-    matches!(sizes.as_slice(), [_, .., height, width] if (3..=4).contains(&sizes.len())
-        && *height >= LEAST_SIDE && *width >= LEAST_SIDE)
+    let shaped = || {
+        let (_, rest) = SHAPES.iter().find_map(|shape| lower.split_once(shape))?;
+        let (sizes, _) = rest.split_once([']', ')'])?;
+        let sizes: Vec<u32> = sizes.split(", ").filter_map(|size| size.parse().ok()).collect();
+        Some(matches!(sizes.as_slice(), [_, .., height, width] if (3..=4).contains(&sizes.len())
+            && *height >= LEAST_SIDE && *width >= LEAST_SIDE))
+    };
+    FOUND_ONE.iter().any(|words| lower.contains(words)) || shaped() == Some(true)
 }
 
 #[cfg(test)]
@@ -48,11 +59,18 @@ mod tests {
 
     #[test]
     fn one_sample_is_told_by_its_shape() {
-        for line in ["input: torch.Size([1, 3, 1080, 1920])", "clip torch.Size([1, 4, 13, 60, 90]) in bf16"] {
+        for line in [
+            "input: torch.Size([1, 3, 1080, 1920])",
+            "clip torch.Size([1, 4, 13, 60, 90]) in bf16",
+            "input size: (1, 3, 1600, 1920)",
+            "Found 1 images. Saving files to out/",
+        ] {
             assert_eq!(told(line), [Clue::OneSample], "{line}");
         }
         for line in [
             "input: torch.Size([8, 3, 64, 64])",
+            "input size: (12, 3, 640, 640)",
+            "Found 12 images",
             "conv.weight torch.Size([1, 1, 3, 3])",
             "pos torch.Size([1, 197, 768])",
         ] {

@@ -191,6 +191,11 @@ fn epoch(text: &str, progress: &mut Progress) {
         {
             continue;
         }
+        // `Num batches each epoch = 12` counts batches.
+        let before = text[..at].trim_end();
+        if ["each", "per", "every", "an", "one"].iter().any(|word| before.ends_with(&format!(" {word}"))) {
+            continue;
+        }
         // Catalyst: `0/10 * Epoch (train): 100% 32/32`.
         if let Some((done, all)) = text[..at].trim_end_matches([' ', '*']).rsplit(' ').next().and_then(ratio)
             && text[..at].trim_end().ends_with('*')

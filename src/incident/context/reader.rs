@@ -554,17 +554,21 @@ impl<'a> ContextReader<'a> {
         // A phase that was announced, as long as no further step was told since: progress bars print theirs again.
         let mut announced: Option<(Phase, Span)> = None;
         let (mut last_step, mut step_moved) = (None, false);
+        // Nor does one that belongs to an epoch before the last.
+        let mut last_epoch = None;
         for told in near {
             let span = Span::line(told.line);
             let progress = &told.progress;
             step_moved |= matches!((last_step, progress.step), (Some(a), Some(b)) if a != b);
             last_step = last_step.or(progress.step);
+            last_epoch = last_epoch.or(progress.epoch);
             if announced.is_none()
                 && !step_moved
                 && phase_told.is_none_or(|(phase, _)| phase == Phase::Train)
                 && let Some(phase @ (Phase::Validation | Phase::Checkpoint | Phase::Resume | Phase::Decode)) =
                     progress.phase
                 && (progress.step.is_none() || progress.step == last_step)
+                && (progress.epoch.is_none() || progress.epoch == last_epoch)
             {
                 announced = Some((phase, span));
             }

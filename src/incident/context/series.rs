@@ -78,17 +78,29 @@ impl Series {
             && self.readings.windows(2).all(|pair| matches!(pair, [one, next] if one.bytes == next.bytes))
     }
 
+    /// The readings after the first that show less than a tenth of the last: where no step is counted, they were
+    /// printed between the parts of one start (nothing loaded, model loaded), which is no growth from step to step.
+    fn since_it_was_set_up(&self) -> &[Reading] {
+        let least = self.readings.last().map_or(0, |last| last.bytes / 10);
+        let from = match self.per {
+            StepUnit::Line => self.readings.iter().position(|reading| reading.bytes >= least).unwrap_or(0),
+            StepUnit::Step | StepUnit::Epoch => 0,
+        };
+        &self.readings[from..]
+    }
+
     /// The trend after warm-up, by the Theil–Sen estimator (the median of all pairs' slopes), which a few peaks do not
     /// move.
     ///
     /// The first quarter of the readings is warm-up and left out. Growth must show in both halves of the rest: a level
     /// that was reached and then kept is none, however much lower it started. Fewer than four readings tell nothing.
     pub fn growth(&self) -> Option<Growth> {
-        if self.readings.len() < 4 {
+        let readings = self.since_it_was_set_up();
+        if readings.len() < 4 {
             return None;
         }
-        let warm_up = self.readings.len() / 4;
-        let steady = &self.readings[warm_up.min(self.readings.len() - 4)..];
+        let warm_up = readings.len() / 4;
+        let steady = &readings[warm_up.min(readings.len() - 4)..];
         let stride = steady.len().div_ceil(FITTED_AT_MOST).max(1);
         let points: Vec<(f64, f64)> = steady
             .iter()

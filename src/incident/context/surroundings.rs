@@ -16,6 +16,7 @@ pub(super) fn trainers(text: &str, found: &mut Vec<Trainer>) {
             found.push(trainer);
         }
     };
+    add(Trainer::Axolotl, says(&["axolotl/", "axolotl.cli", "axolotl train", "[axolotl."]));
     add(Trainer::LlamaFactory, says(&["llamafactory", "llama-factory"]));
     add(
         Trainer::Swift,
@@ -90,7 +91,8 @@ pub(super) fn trainers(text: &str, found: &mut Vec<Trainer>) {
     add(Trainer::TensorRtLlm, says(&["/tensorrt_llm/", "trtllm-serve", "[tensorrt-llm]"]));
     add(Trainer::Fastai, says(&["/fastai/"]));
     add(Trainer::Megatron, says(&["/megatron/", "megatron-lm", "pretrain_gpt.py"]));
-    add(Trainer::Diffusers, says(&["/diffusers/", "loading pipeline components"]));
+    // Its scripts of training, and those made from them, count batches where transformers' Trainer does not.
+    add(Trainer::Diffusers, says(&["/diffusers/", "loading pipeline components", "num batches each epoch"]));
     add(
         Trainer::HfTrainer,
         says(&["transformers/trainer", "trainingarguments("])
@@ -109,8 +111,9 @@ pub(super) fn trainers(text: &str, found: &mut Vec<Trainer>) {
 
 /// How telling a trainer is when several show: a recipe on top of a library names the knobs, not the library below it.
 pub(super) fn rank_of(trainer: Trainer) -> usize {
-    const ORDER: [Trainer; 21] = [
+    const ORDER: [Trainer; 22] = [
         Trainer::LlamaFactory,
+        Trainer::Axolotl,
         Trainer::Swift,
         Trainer::Trl,
         Trainer::ComfyUi,
@@ -126,8 +129,8 @@ pub(super) fn rank_of(trainer: Trainer) -> usize {
         Trainer::TensorRtLlm,
         Trainer::Fastai,
         Trainer::Megatron,
-        Trainer::HfTrainer,
         Trainer::Diffusers,
+        Trainer::HfTrainer,
         Trainer::DeepSpeed,
         Trainer::Accelerate,
         Trainer::Fsdp,

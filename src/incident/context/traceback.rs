@@ -405,7 +405,7 @@ fn phase_of(frame: &Frame) -> Option<Phase> {
     let both = lower.contains("train");
     let validating = lower.contains("valid") && !lower.contains("validate_") && !lower.contains("_invalid")
         || lower == "evaluate"
-        || (lower == "test" || lower.starts_with("test_") || tests_in_camel_case(function)) && !installed
+        || (lower == "test" || lower.starts_with("test_")) && !installed
         || lower == "eval"
         || lower.contains("evaluation")
         || lower.starts_with("eval_")
@@ -414,13 +414,12 @@ fn phase_of(frame: &Frame) -> Option<Phase> {
         || lower.contains("perplexity")
         || lower == "compute_metrics"
         || validates(function)
-        || called(code).any(validates);
+        || called(code).any(validates)
+        || goes_over_other_data(code) && !installed;
     if validating && !both {
         return Some(Phase::Validation);
     }
-    // The scripts of radiance fields and of Gaussians draw whole paths of cameras with these, at times in `train()`.
-    let renders = !installed && (lower == "render_path" || lower.starts_with("render_set"));
-    if renders || ANSWERING.contains(&lower.as_str()) {
+    if ANSWERING.contains(&lower.as_str()) || renders_pictures(&lower) && !installed {
         return Some(Phase::Inference);
     }
     if code.contains("cross_entropy")
@@ -442,9 +441,25 @@ fn phase_of(frame: &Frame) -> Option<Phase> {
     (trains && (!installed || lower != "train")).then_some(Phase::Train)
 }
 
-/// `testEpoch`, but no `testing` or `tester`.
-fn tests_in_camel_case(function: &str) -> bool {
-    function.strip_prefix("test").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_uppercase()))
+/// True for a call that goes over data by the name of their part: `iterate("val", args, loader)`.
+fn goes_over_other_data(code: &str) -> bool {
+    const PARTS: [&str; 6] = ["val", "valid", "validation", "test", "eval", "dev"];
+    let goes = ["iterate", "epoch", "loop", "run", "pass"];
+    let names = |(at, _): (usize, &str)| {
+        let (called, rest) = code.split_at(at);
+        let part = rest.get(1..).unwrap_or_default();
+        let quoted = |quote: char| part.strip_prefix(quote).and_then(|part| part.split(quote).next());
+        let part = quoted('"').or_else(|| quoted('\'')).unwrap_or_default().to_ascii_lowercase();
+        PARTS.contains(&part.as_str()) && goes.iter().any(|word| called.to_ascii_lowercase().ends_with(word))
+    };
+    code.match_indices('(').any(names)
+}
+
+/// A function that renders whole pictures to be looked at: `render_path` of NeRF's programs, `render_sets` of Gaussian
+/// splatting's. A picture to learn from is made by `render`.
+fn renders_pictures(function: &str) -> bool {
+    const OF: [&str; 8] = ["path", "set", "sets", "test", "tests", "video", "videos", "poses"];
+    function.strip_prefix("render_").is_some_and(|rest| OF.contains(&rest.split('_').next().unwrap_or_default()))
 }
 
 /// What a line of code calls, the last two parts of its name: `self.trainer.val_epoch(x)` calls `trainer.val_epoch`.
@@ -469,6 +484,12 @@ fn validates(function: &str) -> bool {
     }
     // `epochVal`, `runEval`.
     if ["Val", "Eval", "Validation", "Validate"].iter().any(|end| plain.ends_with(end)) {
+        return true;
+    }
+    // `testEpoch`, `evalOneEpoch`.
+    let capital = |rest: &str| rest.starts_with(|c: char| c.is_ascii_uppercase());
+    let camel = ["test", "eval", "valid", "val"].iter().any(|word| plain.strip_prefix(word).is_some_and(capital));
+    if camel && ["Epoch", "Step", "Model"].iter().any(|unit| plain.contains(unit)) {
         return true;
     }
     let parts = || name.split('_').filter(|part| !part.is_empty());
@@ -663,17 +684,39 @@ const ANSWERS: [&str; 16] = [
 
 /// Where the user's own code is named for prediction, sampling or a service, and nothing in the traceback learns.
 pub(super) fn predicts(frames: &[Frame]) -> Option<Span> {
-    let named = |text: &str, names: &[&str]| {
-        let lower = text.to_ascii_lowercase();
-        lower.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| names.iter().any(|name| word.starts_with(name)))
-    };
-    let own = || frames.iter().filter(|frame| frame.is_user_code());
-    let learns = ["train", "fit", "finetune", "pretrain", "backward", "optimizer"];
-    let learning = own().any(|frame| named(&frame.function, &learns) || named(file_name(&frame.file), &learns));
-    own()
-        .find(|frame| named(&frame.function, &ANSWERS) || named(file_name(&frame.file), &ANSWERS))
-        .filter(|_| !learning)
-        .map(|frame| frame.at)
+    let found = script_predicts(frames).or_else(|| {
+        own(frames).find(|frame| {
+            named(&frame.function, &ANSWERS)
+                || named(file_name(&frame.file), &ANSWERS)
+                || frame.code.as_deref().is_some_and(|code| code.contains("volatile=True"))
+        })
+    })?;
+    (!learns(frames)).then_some(found.at)
+}
+
+/// The frame of the script itself, where its name is one of those that predict or evaluate: a function that evaluates
+/// may be one of training's.
+pub(super) fn script_predicts(frames: &[Frame]) -> Option<&Frame> {
+    own(frames).find(|frame| {
+        let file = file_name(&frame.file);
+        let answers = named(file, &ANSWERS) || named(file, &["eval", "evaluate", "evaluation"]) || file == "test.py";
+        frame.function == "<module>" && answers && !learns(frames)
+    })
+}
+
+fn own(frames: &[Frame]) -> impl Iterator<Item = &Frame> {
+    frames.iter().filter(|frame| frame.is_user_code())
+}
+
+fn learns(frames: &[Frame]) -> bool {
+    const WORDS: [&str; 6] = ["train", "fit", "finetune", "pretrain", "backward", "optimizer"];
+    own(frames).any(|frame| named(&frame.function, &WORDS) || named(file_name(&frame.file), &WORDS))
+}
+
+/// True where a word of the text starts with one of these.
+fn named(text: &str, names: &[&str]) -> bool {
+    let lower = text.to_ascii_lowercase();
+    lower.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| names.iter().any(|name| word.starts_with(name)))
 }
 
 fn file_name(path: &str) -> &str {
