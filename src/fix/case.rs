@@ -233,7 +233,8 @@ impl<'a> Case<'a> {
         let script = |text: &str| {
             text.split_whitespace().any(|word| {
                 let name = word.rsplit(['/', '\\']).next().unwrap_or_default();
-                name.ends_with(".py") && (name.starts_with("train") || name.contains("finetune"))
+                name == "--do_train"
+                    || name.ends_with(".py") && (name.starts_with("train") || name.contains("finetune"))
             })
         };
         let told = [self.context.program.get(), self.context.command.get()];
@@ -543,6 +544,11 @@ impl<'a> Case<'a> {
         let supposed = |knob: &Knob| SUPPOSED.contains(&knob.target) && !seen.contains(&knob.target);
         if knobs.first().is_some_and(supposed) {
             knobs.retain(|knob| !supposed(knob));
+        }
+        // Whose loop is run by settings turns this one: lines around a loop of the user's own have no place.
+        let by_settings = |knob: &Knob| knob.target != Target::Pytorch && seen.contains(&knob.target);
+        if self.driven() && knobs.first().is_some_and(by_settings) {
+            knobs.retain(|knob| knob.target != Target::Pytorch);
         }
         if knobs.len() > 1 && knobs.iter().any(|knob| knob.target != Target::Program) {
             knobs.retain(|knob| knob.target != Target::Program);

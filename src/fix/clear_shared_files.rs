@@ -30,6 +30,11 @@ pub const FIX: Fix = Fix {
 
 fn advise(case: &Case) -> Advice {
     let held = case.ledger.amount(Holder::SharedFiles);
+    // A container that is removed at its end starts with an empty one.
+    let fresh = |command: &String| command.contains("docker run") && command.contains("--rm");
+    if held.is_none() && case.context.command.get().is_some_and(fresh) {
+        return Advice::Silent;
+    }
     if !case.on_host() || case.resource() != Resource::Shm && held.is_none() {
         return Advice::Silent;
     }

@@ -18,9 +18,7 @@ pub const FIX: Fix = Fix {
     },
     helps: &[Work::Training, Work::Inference],
     needs: &[Need::Gpu, Need::NoEngine, Need::Loaded, Need::OwnCode],
-    applies: |case| {
-        suspected(case) && !(case.evaluating() && case.decorated()) && !case.gathers_results() && !keras_sums(case)
-    },
+    applies: |case| suspected(case) && !let_go_already(case),
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
     knobs: &[
         line(Target::Pytorch, "losses.append(loss.item())")
@@ -85,6 +83,12 @@ fn suspected(case: &Case) -> bool {
         || case.clue(Clue::Accumulates)
         || storing(case).is_some()
         || case.proof().is_some_and(|recording| recording.growth.is_some())
+}
+
+/// True where nothing with a graph can be kept: an evaluation under `no_grad`, results that are gathered on purpose,
+/// Keras' own sums.
+fn let_go_already(case: &Case) -> bool {
+    (case.evaluating() && case.decorated()) || case.gathers_results() || keras_sums(case)
 }
 
 /// The user's line that keeps something of every step, as it is to be written: `history.append(loss)` with

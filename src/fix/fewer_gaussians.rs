@@ -19,7 +19,8 @@ pub const FIX: Fix = Fix {
     },
     helps: &[Work::Training, Work::Inference],
     needs: &[Need::Gpu, Need::Loaded],
-    applies: |case| case.of_gaussians(),
+    // A viewer, or a script that renders, has Gaussians that are made.
+    applies: |case| case.of_gaussians() && !case.context.runs_to_predict(),
     costs: Costs { slows: (-0.3, 0.0), numerics: Numerics::Model },
     knobs: &[
         line(Target::Shell, "--pipeline.model.stop-split-at 10000 --pipeline.model.densify-grad-thresh 0.0016")

@@ -56,7 +56,9 @@ fn pads(case: &Case) -> bool {
 fn advise(case: &Case) -> Advice {
     let draft = Draft::new(case, &FIX);
     let draft = match case.failing_line() {
-        Some(place) if case.shows_own_code() => draft.when("placed", true).fill("place", place),
+        Some(place) if case.shows_own_code() && case.works_on_tensors() => {
+            draft.when("placed", true).fill("place", place)
+        }
         _ => draft,
     };
     let draft = match case.incident.event.shape() {

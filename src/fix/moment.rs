@@ -487,7 +487,7 @@ impl<'a> Case<'a> {
     pub(super) fn autocasts(&self) -> bool {
         self.context.frames.iter().any(|frame| {
             let code = frame.code.as_deref().unwrap_or_default();
-            path(frame).ends_with("torch/amp/autocast_mode.py")
+            path(frame).ends_with("amp/autocast_mode.py")
                 || frame.function == "decorate_autocast"
                 || IN_16_BIT.iter().any(|call| code.contains(call))
         })

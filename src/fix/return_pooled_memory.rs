@@ -17,7 +17,8 @@ pub const FIX: Fix = Fix {
     },
     helps: Work::ALL,
     needs: &[Need::Gpu],
-    applies: |case| matches!(case.program(), Program::Julia | Program::Cupy),
+    // A trainer of networks has no phases between which arrays are dropped.
+    applies: |case| matches!(case.program(), Program::Julia | Program::Cupy) && !case.frames_of("/chainer/"),
     costs: Costs { slows: (0.0, 0.2), numerics: Numerics::Same },
     knobs: &[
         line(Target::Julia, "GC.gc(true); CUDA.reclaim()").note(

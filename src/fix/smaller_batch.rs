@@ -250,7 +250,8 @@ fn advise(case: &Case) -> Advice {
         .when("mmengine", case.on_mmengine())
         .when("video", case.subject() == Some(Subject::Video))
         .when("pictures", !case.of_sound() && case.subject() != Some(Subject::Video))
-        .when("in-json", case.training() && !case.set_by_its_command())
+        // Under another trainer's settings the numbers of this file must agree with them, or are "auto".
+        .when("in-json", learns && case.trainer() == Some(Trainer::DeepSpeed) && !case.set_by_its_command())
         .when("divided-loader", divided && Need::Loader.met(case))
         .when("divided-elsewhere", divided && !Need::Loader.met(case));
     if let Some((name, count)) = case.context.other_batch.get().cloned()

@@ -24,6 +24,7 @@ pub const FIX: Fix = Fix {
         case.on_device()
             && (case.inference() || learns_later)
             && !case.in_exllamas_form()
+            && case.incident.event.facts.number(Number::LayersOffloaded) != Some(0.0)
             // The networks that predict structures are small beside what they make of a chain.
             && case.subject() != Some(Subject::Proteins)
             // All of what a script trains takes part in each step.

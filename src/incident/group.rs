@@ -425,6 +425,21 @@ pub(super) fn clock(text: &str) -> Option<f64> {
 fn crowded(group: &Group, context: &Context) -> bool {
     let elsewhere = context.rank.value().is_some_and(|rank| rank > 0) && group.event.facts.device.value() == Some(0);
     elsewhere && (context.has(Clue::LoadsModel) || group.event.facts.other_processes.len() >= 2)
+        || started_together(&group.event, context)
+}
+
+/// How far apart the ids of processes may lie that one launcher started, beyond their number: each rank starts threads
+/// while the next one is still to come.
+const PIDS_BETWEEN: u64 = 16;
+
+/// True where the message lists processes whose ids follow on one another, and a launcher started as many: ranks of this
+/// job, which are nobody's to end. Three such need no launcher in the log.
+fn started_together(event: &Event, context: &Context) -> bool {
+    let pids = || event.facts.other_processes.iter().map(|other| other.pid).chain(event.facts.pid.value());
+    let others = event.facts.other_processes.len() as u64;
+    let launched = context.origin.spread.max(context.world_size.value().unwrap_or(0));
+    let near = pids().min().zip(pids().max()).is_some_and(|(first, last)| last - first <= others + PIDS_BETWEEN);
+    near && (others >= 3 || others == 2 && launched >= 2)
 }
 
 /// Messages that are held against each other for [`shared_devices`].

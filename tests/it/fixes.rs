@@ -797,6 +797,28 @@ fn a_loop_of_chainers_trainer_has_a_batch() {
     assert_eq!(offers_for(text).first(), Some(&"smaller-batch"));
 }
 
+/// Ranks of one job, however much each holds: a launcher that was asked for four, and four whose ids follow on one
+/// another. They were told to be somebody else's, proved, and to be killed.
+#[test]
+fn processes_whose_ids_follow_on_one_another_are_ranks_and_are_not_ended() {
+    let listed = |pids: [u32; 3]| {
+        format!(
+            "$ torchrun --standalone --nproc_per_node=4 pretrain.py\n\
+             torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 32.00 MiB. GPU 0 has a total capacity of \
+             79.11 GiB of which 7.19 MiB is free. Process {} has 9.81 GiB memory in use. Process {} has 34.90 GiB memory \
+             in use. Process {} has 23.77 GiB memory in use. Including non-PyTorch memory, this process has 10.62 GiB \
+             memory in use. Of the allocated memory 9.60 GiB is allocated by PyTorch, and 531.50 MiB is reserved by \
+             PyTorch but unallocated.\n",
+            pids[0], pids[1], pids[2]
+        )
+    };
+    let ranks = offers_for(&listed([70211, 70210, 70212]));
+    assert_eq!(ranks.first(), Some(&"device-per-rank"), "{ranks:?}");
+    assert!(!ranks.contains(&"free-the-device") && !ranks.contains(&"kill-zombies"), "{ranks:?}");
+    let strangers = offers_for(&listed([70211, 3391, 15020]));
+    assert_eq!(strangers.first(), Some(&"free-the-device"), "{strangers:?}");
+}
+
 #[test]
 fn processes_of_one_size_on_the_wrong_device_are_ranks() {
     let offers = offered("tests/planted/logs/0356.log");

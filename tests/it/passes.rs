@@ -429,3 +429,56 @@ fn variables_that_a_session_makes_have_no_batch() {
     assert!(of("fc6/MatMul = MatMul").contains(&"smaller-batch"));
     assert!(!of("fc6/weights/Momentum/Assign = Assign").contains(&"smaller-batch"));
 }
+
+#[test]
+fn a_package_in_its_clone_is_set_by_options() {
+    let of = |folder: &str| {
+        let text = own(&[("fit.py", "<module>", "go()")]).replace(
+            "torch.OutOfMemoryError",
+            &format!(
+                "  File \"/data/{folder}/nets/encoder.py\", line 9, in update\n    d = a * b\ntorch.OutOfMemoryError"
+            ),
+        );
+        lines_of(&text, "gradient-checkpointing").join("; ")
+    };
+    for folder in ["speechkit/speechkit", "speech-kit/src/speech_kit"] {
+        assert!(!of(folder).contains("torch.utils.checkpoint"), "{folder}: {}", of(folder));
+    }
+}
+
+#[test]
+fn a_library_that_goes_over_the_data_has_the_loop() {
+    let of = |inner: &str| {
+        let text = under(&format!("  File \"/w/fit.py\", line 12, in <module>\n    trainer.begin()\n{inner}"));
+        lines_of(&format!("epoch 3 - loss 2.1\n{text}"), "find-the-leak").join("; ")
+    };
+    let library = library("tagger/trainers/trainer.py", "train", "loss = model.forward_loss(batch)");
+    assert!(!of(&library).contains("print(step"), "{}", of(&library));
+}
+
+#[test]
+fn a_script_that_tests_has_no_gradients_whatever_the_checkpoint_tells() {
+    let of = |script: &str| {
+        let told =
+            own(&[(script, "<module>", "main()"), (script, "main", "y = net(x)"), ("net.py", "forward", "b(x)")]);
+        let learns = ["gradient-checkpointing", "gradient-accumulation", "activation-offload"];
+        offers_for(&format!("model epoch 331 best prec@1: 85.1\n{told}"))
+            .into_iter()
+            .filter(|id| learns.contains(id))
+            .count()
+    };
+    assert!(of("main.py") > 0);
+    assert_eq!(of("test.py"), 0);
+    let split = own(&[("main.py", "<module>", "iterate(\"val\", loader, net)"), ("main.py", "iterate", "y = net(x)")]);
+    assert!(offers_for(&split).contains(&"no-grad-in-eval"));
+}
+
+#[test]
+fn axolotl_is_set_by_its_own_keys() {
+    let text = "[2023-12-17 04:10:02,118] [INFO] [axolotl.train.log:60] [PID:20961] [RANK:0] Starting trainer...\n";
+    let trainer = library("transformers/trainer.py", "training_step", "self.accelerator.backward(loss)");
+    let text =
+        format!("{text}{}", under(&format!("  File \"/a/cli/train.py\", line 43, in <module>\n    go()\n{trainer}")));
+    assert_eq!(lines_of(&text, "smaller-batch"), ["micro_batch_size: <half>\ngradient_accumulation_steps: <twice>"]);
+    assert_eq!(lines_of(&text, "gradient-checkpointing"), ["gradient_checkpointing: true"]);
+}

@@ -232,4 +232,13 @@ mod tests {
     fn few_readings_tell_nothing() {
         assert_eq!(series(false, &[1, 2, 3]).growth(), None);
     }
+
+    /// 0, 3.7 and 10.8 GB between the parts of a start were called a leak.
+    #[test]
+    fn what_was_read_while_a_job_starts_is_no_growth() {
+        let start = Series { per: StepUnit::Line, ..series(false, &[0, 0, 0, 3700, 3700, 10800]) };
+        assert!(start.growth().is_none());
+        let climbs = Series { per: StepUnit::Line, ..series(false, &[3000, 3500, 4000, 4500, 5000, 5500, 6000]) };
+        assert!(climbs.growth().is_some_and(|growth| growth.confidence > 0.5));
+    }
 }

@@ -254,7 +254,22 @@ const LINES: &[(Subject, &[&str])] = &[
         ],
     ),
     (Subject::Speech, &["text2speech", "text-to-speech"]),
-    (Subject::Sound, &["espnet", "utterances", "whisper", "speech", "wav2vec", ".wav", ".mp3", "demucs"]),
+    (
+        Subject::Sound,
+        &[
+            "espnet",
+            "utterances",
+            "so-vits",
+            "svc_model",
+            "vocals",
+            "whisper",
+            "speech",
+            "wav2vec",
+            ".wav",
+            ".mp3",
+            "demucs",
+        ],
+    ),
     (Subject::Video, &["hunyuanvideo", "text2video", ".mp4", "image2video"]),
     (Subject::Points, &["point cloud", "pointcloud", "lidar"]),
     (

@@ -226,6 +226,7 @@ const KEYWORDS: &[(&str, u8)] = &[
     ("instances", CLUE | PROGRESS | PHASE),
     ("yolo", CLUE),
     ("megatron", CLUE),
+    ("axolotl", CLUE),
     ("llamafactory", CLUE),
     ("llama-factory", CLUE),
     ("swift", CLUE),

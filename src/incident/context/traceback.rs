@@ -376,6 +376,7 @@ fn phase_of(frame: &Frame) -> Option<Phase> {
         return Some(Phase::DataLoading);
     }
     if code.contains("from_pretrained(")
+        || code.contains("paddle.load(")
         || function.contains("from_pretrained")
         || LOADERS.contains(&function)
         || function.starts_with("load_model")
@@ -418,6 +419,11 @@ fn phase_of(frame: &Frame) -> Option<Phase> {
         || goes_over_other_data(code) && !installed;
     if validating && !both {
         return Some(Phase::Validation);
+    }
+    // What predicts with Ultralytics' models, and the harnesses that evaluate language models.
+    let answers = ["/engine/predictor.py", "/lm_eval/evaluator.py", "/lmms_eval/evaluator.py"];
+    if answers.iter().any(|end| file.ends_with(end)) {
+        return Some(Phase::Inference);
     }
     if ANSWERING.contains(&lower.as_str()) || renders_pictures(&lower) && !installed {
         return Some(Phase::Inference);
@@ -699,7 +705,9 @@ pub(super) fn predicts(frames: &[Frame]) -> Option<Span> {
 pub(super) fn script_predicts(frames: &[Frame]) -> Option<&Frame> {
     own(frames).find(|frame| {
         let file = file_name(&frame.file);
-        let answers = named(file, &ANSWERS) || named(file, &["eval", "evaluate", "evaluation"]) || file == "test.py";
+        let answers = named(file, &ANSWERS)
+            || named(file, &["eval", "evaluate", "evaluation", "viewer"])
+            || ["test.py", "render.py"].contains(&file);
         frame.function == "<module>" && answers && !learns(frames)
     })
 }
