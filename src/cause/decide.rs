@@ -150,6 +150,26 @@ const TESTS: &[Test] = &[
         ],
     },
     Test {
+        id: "encoder-sessions",
+        act: |incident| {
+            incident.event.has(Sign::SessionsRanOut).then(|| {
+                (
+                    "shell",
+                    text!(
+                        en: "nvidia-smi --query-gpu=encoder.stats.sessionCount --format=csv   # as it fails",
+                        zh: "nvidia-smi --query-gpu=encoder.stats.sessionCount --format=csv   # 失败时执行"
+                    ),
+                )
+            })
+        },
+        about: &[DriverOrUnrelated],
+        outcomes: &[
+            (DriverOrUnrelated, "as many sessions run as the driver allows", "会话数已达驱动允许的上限"),
+            (FrameworkLimit, "several run, as many as a setting allows", "有多个会话，已达某项设置的上限"),
+            (Capacity, "one session or none runs", "会话至多一个"),
+        ],
+    },
+    Test {
         id: "shared-memory-use",
         act: |incident| {
             let event = &incident.event;
@@ -677,6 +697,7 @@ const TESTS: &[Test] = &[
             // Only a request that was refused has shapes: a process that was killed has no failing line, and neither
             // weights nor a checkpoint have inputs.
             let refused = match asker(incident) {
+                _ if counts(incident) => false,
                 Asker::Tensor | Asker::PooledTensor => !builds(incident),
                 Asker::Host => incident.event.facts.get(Fact::Requested).is_some(),
                 _ => false,
@@ -721,7 +742,7 @@ const TESTS: &[Test] = &[
             let data = !(asker(incident) == Asker::Tensor && incident.event.on_pytorch() && loads(incident));
             // What an optimizer asks for is as large as its parameters, and its states stay.
             let of_data = data && !sets_up(incident) && incident.context.phase.value() != Some(Phase::OptimizerStep);
-            (of_data && matches!(asker(incident), Asker::Tensor | Asker::PooledTensor)).then(|| {
+            (of_data && !counts(incident) && matches!(asker(incident), Asker::Tensor | Asker::PooledTensor)).then(|| {
                 (
                     "program",
                     if builds(incident) {
@@ -902,6 +923,11 @@ fn in_first_step(incident: &Incident) -> bool {
     let first =
         context.step.value().is_some_and(|step| step <= 1) && context.epoch.value().is_none_or(|epoch| epoch <= 1);
     trains && first && !apart && !context.has(Clue::Resumed)
+}
+
+/// True where a number of things ran out: no input of another size makes a difference.
+fn counts(incident: &Incident) -> bool {
+    incident.event.has(Sign::SessionsRanOut) || incident.event.has(Sign::HandlesRanOut)
 }
 
 /// True while an engine is built: it has neither steps nor inputs.

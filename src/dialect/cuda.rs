@@ -42,12 +42,13 @@ const PHRASES: [Phrase; 6] = [
         lines: 2,
         ..PHRASE
     },
-    // An encoder's session: a count of sessions as often as memory.
+    // An encoder's session: GeForce drivers refuse the one after the last that they allow with the code for memory
+    // (NVENC programming guide, `NV_ENC_ERR_OUT_OF_MEMORY` of `NvEncOpenEncodeSessionEx`).
     Phrase {
         words: &["OpenEncodeSessionExfailed:outofmemory"],
         dialect: "nvenc-session",
         program: Program::Ffmpeg,
-        signs: &[Sign::Disguised, Sign::ForeignLibrary],
+        signs: &[Sign::Disguised, Sign::ForeignLibrary, Sign::SessionsRanOut],
         lines: 1,
         ..PHRASE
     },

@@ -24,6 +24,7 @@ pub const DIALECT: Dialect = Dialect {
         "(?i)array size preference",
         "(?i)out of memory.",
         "(?i)out of memory error",
+        "(?i)out of memory on device",
         "(?i)cap exceeded",
         "(?i)llocation failed",
         "(?i)tokenizing data",
@@ -319,6 +320,15 @@ const SENTENCES: &[Wording] = &[
         program: Program::R,
         signs: &[Sign::RefusedByLimit],
         figures: &[(Fact::Limit, "vectormemorylimitof", Unit::Printed(Base::Binary))],
+        ..WORDING
+    },
+    Wording {
+        says: &["outofmemoryondevice."],
+        and: &["gpudevice"],
+        slug: "matlab-gpu",
+        program: Program::Matlab,
+        resource: Resource::Gpu,
+        lines: 2,
         ..WORDING
     },
     Wording {

@@ -1,4 +1,5 @@
-//! Simulations and renderers on a GPU: LAMMPS, Kokkos, quantum circuit simulators, Blender's Cycles, LuxCore.
+//! Simulations and renderers on a GPU: LAMMPS, Kokkos, quantum circuit simulators, Blender's Cycles, LuxCore,
+//! OpenACC's runtime.
 
 use super::notice::{PHRASE, Phrase, first_of};
 use super::{Dialect, Event, Fact, Resource, Sign};
@@ -21,7 +22,25 @@ pub const DIALECT: Dialect = Dialect {
     read,
 };
 
-const PHRASES: [Phrase; 14] = [
+const PHRASES: [Phrase; 16] = [
+    // NVHPC's OpenACC runtime: what was asked for, the pair of totals two lines on, and the call's own end.
+    Phrase {
+        words: &["Outofmemoryallocating"],
+        and: &["bytesofdevicememory"],
+        dialect: "openacc-device",
+        program: Program::OpenAcc,
+        sizes: &[(Fact::Requested, "Outofmemoryallocating")],
+        lines: 4,
+        ..PHRASE
+    },
+    Phrase {
+        words: &["AcceleratorFatalError:callto"],
+        and: &["returnederror2"],
+        dialect: "openacc-call",
+        program: Program::OpenAcc,
+        lines: 2,
+        ..PHRASE
+    },
     Phrase {
         words: &["Insufficientmemoryonaccelerator"],
         dialect: "lammps-accelerator",
@@ -35,7 +54,7 @@ const PHRASES: [Phrase; 14] = [
         and: &["cudaErrorMemoryAllocation"],
         dialect: "kokkos-texture",
         program: Program::Kokkos,
-        signs: &[Sign::Disguised],
+        signs: &[Sign::Disguised, Sign::HandlesRanOut],
         lines: 3,
         ..PHRASE
     },
@@ -147,6 +166,15 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     let (mut event, notice) = first_of(document, position, &PHRASES)?;
     match event.dialect {
         "lammps-accelerator" => lammps_device(document, position, &mut event),
+        "openacc-device" => {
+            if let Some((total, end)) = notice.count("total/freeCUDAmemory:", 0)
+                && let Some((free, _)) = notice.text.count_at(end + 1)
+            {
+                for (fact, bytes) in [(Fact::Capacity, total), (Fact::Free, free)] {
+                    event.facts.note(fact, Figure { bytes, half_width: 0, at: event.at });
+                }
+            }
+        }
         "aer-insufficient-memory" => {
             // `max memory: 128747M (Host) + 40536M (GPU)`: with a GPU both hold the state, and no figure is printed for
             // both.

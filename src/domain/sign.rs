@@ -26,6 +26,10 @@ closed_set! {
         AsyncBackend = "async-backend",
         /// An error of cuBLAS, cuDNN, NCCL or the driver that hides an out-of-memory.
         Disguised = "disguised",
+        /// What ran out is a number of things that the driver keeps (encoders' sessions), not bytes.
+        SessionsRanOut = "sessions-ran-out",
+        /// What ran out are handles that a program makes anew with each call, not bytes.
+        HandlesRanOut = "handles-ran-out",
         /// The error may have been raised by an earlier asynchronous operation.
         Asynchronous = "asynchronous",
         /// Raised while creating a context or library handle, before any tensor.

@@ -17,7 +17,7 @@ pub const FIX: Fix = Fix {
     },
     helps: Work::ALL,
     needs: &[Need::Gpu, Need::Running],
-    applies: |_| true,
+    applies: |case| case.short_of_no_bytes().is_none(),
     costs: Costs { slows: (0.1, 0.6), numerics: Numerics::Same },
     knobs: &[line(Target::Shell, "{variable} <your command>")
         .note("once, for the true traceback", "运行一次，得到真实的 traceback")],

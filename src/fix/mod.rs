@@ -395,6 +395,9 @@ impl Fix {
         {
             return Advice::Withheld(why);
         }
+        if let (Advice::Offer(_), Some(why)) = (&advice, case.short_of_no_bytes().filter(|_| self.saves_by_itself())) {
+            return Advice::WontHelp(why);
+        }
         // Parameters before opinion: what their bytes rule out is no offer, however common the remedy.
         match (&advice, case.never_fits()) {
             (Advice::Offer(_), Some(why)) if !self.class.touches_states() && !case.composing() => Advice::Withheld(why),

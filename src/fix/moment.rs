@@ -569,6 +569,24 @@ impl<'a> Case<'a> {
             || several && self.confidence(CauseId::WrongDevice) >= LIKELY_WRONG && of_one_size()
     }
 
+    /// Why nothing that is saved helps: it was no amount of memory that was missing.
+    pub(super) fn short_of_no_bytes(&self) -> Option<Text> {
+        if self.sign(Sign::SessionsRanOut) || self.sign(Sign::HandlesRanOut) {
+            return Some(text!(
+                en: "what ran out is a number of things that the driver keeps, not memory",
+                zh: "耗尽的是驱动所能保持的对象数量，而不是内存"
+            ));
+        }
+        let read = mechanism::readings(self.incident);
+        let below = read.iter().any(|(mechanism, reading)| mechanism.id == "limit" && reading.level == "not-reached");
+        below.then(|| {
+            text!(
+                en: "the limit was not reached: the device gives nothing, however little is asked for",
+                zh: "并未达到上限：无论申请多小，设备都不提供内存"
+            )
+        })
+    }
+
     /// Why nothing that this process could save helps: ranks of its own job hold half of the device and more.
     pub(super) fn crowded_by_its_ranks(&self) -> Option<Text> {
         let shared = self.ranks_on_one_device() && self.on_gpu();

@@ -81,6 +81,55 @@ fn primary(document: &Document) -> Incident {
     incidents.into_iter().find(|incident| incident.primary).expect("a failure")
 }
 
+/// The first cause of a log and the changes that are offered for it.
+fn first_and_offers(text: &str) -> (&'static str, Vec<&'static str>) {
+    let document = Document::from_text("log", text);
+    let incident = primary(&document);
+    let cause = rank(&incident).first().map_or("nothing", |finding| finding.cause.id.id());
+    (cause, super::fixes::offers_for(text))
+}
+
+/// It was held to a limit that was reached, and then to a wrong shape, with 256 bytes asked for of 8 GB.
+#[test]
+fn a_limit_that_is_far_from_reached_refused_nothing() {
+    let metal = |held: &str| {
+        format!(
+            "RuntimeError: MPS backend out of memory (MPS allocated: {held}, other allocations: 0 bytes, max allowed: 8.01 \
+             GB). Tried to allocate 256 bytes on shared pool. Use PYTORCH_MPS_HIGH_WATERMARK_RATIO=0.0 to disable upper \
+             limit for memory allocations (may cause system failure).\n"
+        )
+    };
+    assert_eq!(first_and_offers(&metal("0 bytes")), ("driver_or_unrelated", vec![]));
+    assert_eq!(first_and_offers(&metal("7.99 GB")).0, "framework_limit");
+}
+
+/// A session too many and a handle too many come with the code for memory; nothing smaller helps.
+#[test]
+fn what_is_counted_is_not_saved_by_less_memory() {
+    let session = "[h264_nvenc @ 0x55d0c8] OpenEncodeSessionEx failed: out of memory (10): (no details)\n\
+                   Error initializing output stream 0:0\n";
+    let (cause, offers) = first_and_offers(session);
+    assert_eq!(cause, "driver_or_unrelated");
+    assert!(!offers.iter().any(|id| ["less-at-once", "smaller-images", "launch-blocking"].contains(id)), "{offers:?}");
+    let texture = "what():  cudaCreateTextureObject( & tex_obj , & resDesc, & texDesc, NULL ) error( \
+                   cudaErrorMemoryAllocation): out of memory Kokkos_CudaSpace.cpp:288\n";
+    assert_eq!(first_and_offers(texture).0, "leak_growth");
+}
+
+/// Windows starts workers by importing the program again; the limit on commits is met by their number.
+#[test]
+fn a_child_that_fails_as_it_starts_is_one_of_several_workers() {
+    let log = "Traceback (most recent call last):\n  File \"<string>\", line 1, in <module>\n  File \
+               \"C:\\py38\\lib\\multiprocessing\\spawn.py\", line 116, in spawn_main\n    exitcode = _main(fd, \
+               parent_sentinel)\n  File \"D:\\seg\\train.py\", line 10, in <module>\n    import torch\n  File \
+               \"C:\\py38\\lib\\site-packages\\torch\\__init__.py\", line 124, in <module>\n    raise err\nOSError: [WinError \
+               1455] The paging file is too small for this operation to complete. Error loading \"C:\\torch\\lib\\a.dll\" or one \
+               of its dependencies.\n";
+    let (cause, offers) = first_and_offers(log);
+    assert_eq!(cause, "host_workers");
+    assert!(offers.contains(&"fewer-workers") && !offers.contains(&"samples-in-arrays"), "{offers:?}");
+}
+
 /// An assertion of the allocator's own code has nothing to do with ids that are out of range.
 #[test]
 fn internal_assertion_is_no_index_out_of_range() {

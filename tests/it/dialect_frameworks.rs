@@ -1,6 +1,6 @@
 //! Programs on a GPU outside PyTorch: one fixture per wording, its incident, the figures to the byte, its standing.
 
-use oomdoc::dialect::{self, Resource, Sign};
+use oomdoc::dialect::{self, Fact, Resource, Sign};
 use oomdoc::domain::Number;
 use oomdoc::incident::{self, Incident};
 use oomdoc::input::Source;
@@ -193,6 +193,8 @@ const CASES: &[Case] = &[
     case("cuda/nccl", "nccl-cuda-failure", "jax", Gpu, "", &[Sign::ForeignLibrary]),
     case("cuda/caffe", "caffe-check", "caffe", Gpu, "", &[Sign::NoFigures]),
     case("cuda/darknet", "darknet-cuda-error", "darknet", Gpu, "", &[Sign::NoFigures]),
+    case("cuda/encoder-session", "nvenc-session", "ffmpeg", Gpu, "", &[Sign::SessionsRanOut]),
+    case("simulation/texture", "kokkos-texture", "kokkos", Gpu, "", &[Sign::HandlesRanOut]),
     case("cuda/macro", "cuda-call", "cuda", Gpu, "", &[Sign::NoFigures]),
     case("cuda/vulkan", "vulkan-out-of-device-memory", "vulkan", Gpu, "", &[Sign::NoFigures]),
     case("jax/cudnn", "xla-cudnn-handle", "jax", Gpu, "free=81788928 capacity=12622168064", &[Sign::ContextCreation]),
@@ -311,4 +313,39 @@ fn a_dump_and_an_account_are_read_whole() {
     let (found, _) = incidents("jax/tpu-padded");
     let facts = &found[0].event.facts;
     assert_eq!(facts.number(Number::LargestBuffer), Some(24.0 * 1073741824.0));
+}
+
+/// It gave the request of a call of the driver, and none of the three figures beside it.
+#[test]
+fn the_runtime_of_openacc_tells_what_was_asked_for_and_what_there_was() {
+    let text = "Out of memory allocating 4495223040 bytes of device memory\nFailing in Thread:1\ntotal/free CUDA memory: \
+                84987740160/2891972608\nPresent table dump for device[1]: NVIDIA Tesla GPU 0, compute capability 8.0, \
+                threadid=1\nAccelerator Fatal Error: call to cuMemAlloc returned error 2 (CUDA_ERROR_OUT_OF_MEMORY): Out of \
+                memory\n";
+    let [incident] = &incidents_of(text)[..] else { panic!("one failure") };
+    assert_eq!(incident.event.program.id(), "openacc");
+    let get = |fact| incident.event.facts.get(fact).map(|figure| figure.bytes);
+    assert_eq!(get(Fact::Requested), Some(4_495_223_040));
+    assert_eq!((get(Fact::Capacity), get(Fact::Free)), (Some(84_987_740_160), Some(2_891_972_608)));
+}
+
+/// The crash of an earlier kernel, reported by the call that allocates next, was taken for a lack of memory.
+#[test]
+fn a_call_that_gives_another_code_ran_out_of_nothing() {
+    let call =
+        |code: &str| format!("numba.cuda.cudadrv.driver.CudaAPIError: [2] Call to cuMemAlloc results in {code}\n");
+    assert!(incidents_of(&call("CUDA_ERROR_LAUNCH_FAILED")).is_empty());
+    assert!(incidents_of(&call("CUDA_ERROR_ILLEGAL_ADDRESS")).is_empty());
+    assert_eq!(incidents_of(&call("CUDA_ERROR_OUT_OF_MEMORY")).len(), 1);
+}
+
+/// It was called Theano's, which has arrays of nearly the same name.
+#[test]
+fn matlab_is_named_where_its_device_ran_out() {
+    let text = "train: epoch 01:   1/ 90:Error using gpuArray/max\nOut of memory on device. To view more detail about \
+                available memory on the GPU, use 'gpuDevice()'. If the problem persists, reset the GPU by calling \
+                'gpuDevice(1)'.\n";
+    let [incident] = &incidents_of(text)[..] else { panic!("one failure") };
+    assert_eq!(incident.event.program.id(), "matlab");
+    assert!(incident.event.resource.on_device());
 }

@@ -14,6 +14,8 @@ pub const ERROR: Mechanism = Mechanism {
     levels: &[
         "device-assertion",
         "another-error",
+        "sessions",
+        "handles",
         "pinned-memory",
         "no-context",
         "library-bare",
@@ -43,6 +45,22 @@ pub const ERROR: Mechanism = Mechanism {
                 text!(
                     en: "the error is another one of the driver's than out-of-memory",
                     zh: "这是驱动报告的内存不足以外的错误"
+                ),
+            )
+        } else if event.has(Sign::SessionsRanOut) {
+            (
+                "sessions",
+                text!(
+                    en: "a driver that allows no further session refuses it with the code for memory",
+                    zh: "驱动不再允许新的会话时，也会返回内存不足的错误码"
+                ),
+            )
+        } else if event.has(Sign::HandlesRanOut) {
+            (
+                "handles",
+                text!(
+                    en: "what could not be made is a handle, made anew with each call: it takes next to no memory",
+                    zh: "无法创建的是每次调用都会新建的句柄：它几乎不占内存"
                 ),
             )
         } else if event.has(Sign::PinnedHost) && on_gpu(incident) {

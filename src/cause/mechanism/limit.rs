@@ -21,6 +21,7 @@ pub const LIMIT: Mechanism = Mechanism {
         "reserve-exceeded",
         "custom-allocator",
         "contiguous",
+        "not-reached",
         "lowered-watermark",
         "reached-while-free",
         "pinned-pool",
@@ -111,6 +112,19 @@ pub const LIMIT: Mechanism = Mechanism {
             // that took all that was free at the start has no other limit than that.
             let own = event.program.own_limit().is_some() && !event.program.preallocates() && ledger.capacity.is_none();
             if event.has(Sign::Mps) {
+                let known = ledger.allocated.zip(ledger.requested).zip(event.facts.get(Fact::OtherAllocations));
+                let held = known.map(|((held, requested), other)| held + requested + other.interval());
+                // A small request takes a heap of up to a GiB with it.
+                if held.is_some_and(|held| held.high < cap.low / 2) {
+                    return here(
+                        "not-reached",
+                        text!(
+                            en: "what is held and the request together stay far below the limit of {limit}: it was the \
+                                 device that gave nothing, as in a virtual machine without a GPU of its own",
+                            zh: "已占用与请求之和远低于上限 {limit}：是设备本身没有提供内存，例如没有独立 GPU 的虚拟机"
+                        ),
+                    );
+                }
                 if cap.high < LEAST_METAL_LIMIT {
                     return Some(
                         Reading::new(

@@ -11,7 +11,7 @@ use crate::units::{Bytes, GIB};
 /// A worker died rather than the main process.
 pub const DIED: Mechanism = Mechanism {
     id: "worker-died",
-    levels: &["data-loading", "of-a-pool", "again-and-again", "build", "several-of-a-build"],
+    levels: &["data-loading", "started-anew", "of-a-pool", "again-and-again", "build", "several-of-a-build"],
     read: |incident| {
         let event = &incident.event;
         if asker(incident) != Asker::Host {
@@ -24,6 +24,19 @@ pub const DIED: Mechanism = Mechanism {
                     text!(
                         en: "a data-loading worker died, not the training process",
                         zh: "死掉的是数据加载 worker，而不是训练进程"
+                    ),
+                )
+                .at(event.at),
+            );
+        }
+        if incident.context.starts_a_child() {
+            return Some(
+                Reading::new(
+                    "started-anew",
+                    text!(
+                        en: "a child process failed as it started: each of them imports the program again and maps \
+                             its libraries anew",
+                        zh: "失败的是正在启动的子进程：每个子进程都会重新导入程序并重新映射所用的库"
                     ),
                 )
                 .at(event.at),

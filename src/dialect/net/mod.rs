@@ -41,6 +41,9 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     let lower = line.to_lowercase();
     // Lower case may be longer or shorter in other scripts; places are only compared where both agree.
     let spoken = reported(line, &lower)?;
+    if of_another_code(line) {
+        return None;
+    }
     let of = if spoken.named { line } else { lower.as_str() };
     let behind = of.get(spoken.end..).unwrap_or_default().to_lowercase();
     if in_mail(document, position) {
@@ -74,6 +77,20 @@ fn read(document: &Document, position: usize) -> Option<Event> {
         event.harmless_because = Some(got_over());
     }
     Some(event)
+}
+
+/// True for a line whose call gave a code of its driver for something else than memory: `Call to cuMemAlloc results in
+/// CUDA_ERROR_LAUNCH_FAILED` is a kernel's crash, reported by the next call.
+fn of_another_code(line: &str) -> bool {
+    const CODES: &[&str] = &["CUDA_ERROR_", "cudaError", "hipError"];
+    let word = |rest: &str| rest.bytes().take_while(|b| b.is_ascii_alphanumeric() || *b == b'_').count();
+    let mut codes = CODES
+        .iter()
+        .flat_map(|code| line.match_indices(code).map(|(at, code)| &line[at + code.len()..]))
+        .filter(|rest| word(rest) > 0)
+        .map(|rest| rest[..word(rest)].to_ascii_lowercase())
+        .peekable();
+    codes.peek().is_some() && !codes.any(|code| ["memory", "resource", "limit"].iter().any(|of| code.contains(of)))
 }
 
 /// True below the head of a mail that sends a change or answers another: it tells of failures that were.

@@ -428,6 +428,11 @@ impl Context {
         rows.filter(|row| row.subject.as_deref() == Some("/dev/shm")).filter_map(told).next_back()
     }
 
+    /// True where a child process failed as it imported the program anew, which is how they are started on Windows.
+    pub fn starts_a_child(&self) -> bool {
+        self.frames.iter().any(|frame| frame.function == "spawn_main" && frame.file.contains("multiprocessing"))
+    }
+
     /// True where ranks send each other objects, whose lengths they exchange first.
     pub fn exchanges_objects(&self) -> bool {
         self.exchange().is_some()
