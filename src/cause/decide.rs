@@ -7,7 +7,7 @@ use super::reading::pool_off;
 use super::{CauseId, Finding};
 use crate::dialect::{Fact, Sign};
 use crate::domain::Accelerator;
-use crate::domain::program::DeviceUse;
+use crate::domain::program::{DeviceUse, Language};
 use crate::incident::context::{Clue, Phase, Trainer};
 use crate::incident::{Incident, release};
 use crate::text;
@@ -703,7 +703,11 @@ const TESTS: &[Test] = &[
                 _ => false,
             };
             let phase = incident.context.phase.value();
+            // Of a compiled program nobody prints anything.
+            let program = incident.event.program;
+            let python = program.languages().contains(&Language::Python) || !incident.context.frames.is_empty();
             if !refused
+                || !python && !program.languages().is_empty()
                 || matches!(phase, Some(Phase::Load | Phase::Resume | Phase::Checkpoint | Phase::CommunicatorSetup))
             {
                 return None;

@@ -133,7 +133,10 @@ fn worker(document: &Document, position: usize) -> Option<Event> {
                     event.resource = resource;
                     event.standing = Standing::Follower;
                 }
-                None => killed(document, position, pid, &mut event),
+                None => {
+                    event.sign(Sign::EndUntold);
+                    killed(document, position, pid, &mut event);
+                }
             }
         }
         End::Exited(Some(_)) => {

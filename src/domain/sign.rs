@@ -28,6 +28,8 @@ closed_set! {
         Disguised = "disguised",
         /// What ran out is a number of things that the driver keeps (encoders' sessions), not bytes.
         SessionsRanOut = "sessions-ran-out",
+        /// A process ended, and the message does not tell how.
+        EndUntold = "end-untold",
         /// What ran out are handles that a program makes anew with each call, not bytes.
         HandlesRanOut = "handles-ran-out",
         /// The error may have been raised by an earlier asynchronous operation.

@@ -553,6 +553,9 @@ impl<'a> Case<'a> {
         if knobs.len() > 1 && knobs.iter().any(|knob| knob.target != Target::Program) {
             knobs.retain(|knob| knob.target != Target::Program);
         }
+        if self.set_by_options() {
+            knobs = knobs.into_iter().map(Knob::for_options).collect();
+        }
         if self.is_a_guest() {
             knobs.retain(|knob| !knob.line.en.contains("sudo "));
         }

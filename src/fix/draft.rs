@@ -345,11 +345,16 @@ fn options_after(value: &str) -> String {
 }
 
 /// llama.cpp's options in words: a program that has it within sets them in its own way.
-const IN_WORDS: [(&str, &str, &str); 6] = [
+const IN_WORDS: [(&str, &str, &str); 7] = [
     ("-ub 256 -np 1", "a batch of 256 tokens, one request at a time", "批大小 256 个 token，一次一个请求"),
     ("-sm layer -ts 1,1", "the layers over two GPUs", "把各层分到两块 GPU"),
     (
         "-fa on -ctk q8_0 -ctv q8_0",
+        "a KV cache of type q8_0, with flash attention",
+        "KV 缓存类型 q8_0，并开启 flash attention",
+    ),
+    (
+        "-fa -ctk q8_0 -ctv q8_0",
         "a KV cache of type q8_0, with flash attention",
         "KV 缓存类型 q8_0，并开启 flash attention",
     ),
@@ -372,10 +377,11 @@ fn in_its_settings(line: Text) -> Text {
 }
 
 /// llama.cpp's options as KoboldCpp spells them.
-const OF_KOBOLD: [(&str, &str); 6] = [
+const OF_KOBOLD: [(&str, &str); 7] = [
     ("-ub 256 -np 1", "--blasbatchsize 256"),
     ("-sm layer -ts 1,1", "--tensor_split 1 1"),
     ("-fa on -ctk q8_0 -ctv q8_0", "--flashattention --quantkv 1"),
+    ("-fa -ctk q8_0 -ctv q8_0", "--flashattention --quantkv 1"),
     ("-ngl ", "--gpulayers "),
     ("-m ", "--model "),
     ("-c ", "--contextsize "),
@@ -399,13 +405,16 @@ fn of_kobold(case: &Case, target: Target, line: Text) -> Text {
 }
 
 /// llama.cpp's options as arguments of its Python class.
-const LLAMA_ARGUMENTS: [(&str, &str); 6] = [
+const LLAMA_ARGUMENTS: [(&str, &str); 9] = [
     ("-c ", "n_ctx="),
     ("-ngl ", "n_gpu_layers="),
     ("-ub 256 -np 1", "n_batch=256, n_ubatch=256"),
     ("-sm layer -ts 1,1", "split_mode=1, tensor_split=[0.5, 0.5]"),
     ("-fa on -ctk q8_0 -ctv q8_0", "flash_attn=True, type_k=8, type_v=8"),
+    ("-fa -ctk q8_0 -ctv q8_0", "flash_attn=True, type_k=8, type_v=8"),
     ("-m model-Q4_K_M.gguf", "model_path=\"model-Q4_K_M.gguf\""),
+    ("-m model-Q3_K_M.gguf", "model_path=\"model-Q3_K_M.gguf\""),
+    ("-m model-Q2_K.gguf", "model_path=\"model-Q2_K.gguf\""),
 ];
 
 /// True where an engine is an object of the user's own program rather than a command.

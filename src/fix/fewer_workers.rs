@@ -27,6 +27,8 @@ pub const FIX: Fix = Fix {
         line(Target::HfTrainer, "dataloader_num_workers={tried}, dataloader_prefetch_factor=1").when("hf-prefetch"),
         line(Target::HfTrainer, "dataloader_num_workers={tried}").unless("hf-prefetch"),
         line(Target::Ultralytics, "workers={tried}"),
+        line(Target::MmEngine, "train_dataloader.num_workers={tried}").when("mmengine"),
+        line(Target::MmEngine, "data.workers_per_gpu={tried}").unless("mmengine"),
         line(
             Target::Pytorch,
             "DataLoader(..., num_workers={tried}, prefetch_factor={prefetch}, persistent_workers=False)",
@@ -100,6 +102,7 @@ fn advise(case: &Case) -> Advice {
     let pool = case.sign(Sign::PoolWorkerKilled) || runs_a_pool(case);
     Draft::new(case, &FIX)
         .when("loader", loader)
+        .when("mmengine", case.on_mmengine())
         .when("torch", torch && !early && !persistent)
         .when("persistent", persistent)
         .when("early", torch && early && !persistent)

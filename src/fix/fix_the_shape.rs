@@ -38,7 +38,11 @@ pub const FIX: Fix = Fix {
             "find where the sides of ({sides}) come from: the one that nobody meant is too large",
             "查明 ({sides}) 各边长的来源：有一边是无意中变大的",
         ),
-        said(Target::Program, "print the sizes that go into the failing allocation", "打印出错分配所用的各个尺寸"),
+        said(
+            Target::Program,
+            "find the size that nobody meant: in the inputs, the settings, or a library built for another version",
+            "找出无意中变大的尺寸：在输入、设置中，或来自为其他版本编译的库",
+        ),
     ],
     fixtures: &["pytorch/more-than-1eb"],
     advise,

@@ -67,8 +67,9 @@ pub const FIX: Fix = Fix {
 };
 
 fn advise(case: &Case) -> Advice {
-    // ms-swift switches it on unless it is told not to.
-    let by_default = case.trainer() == Some(Trainer::Swift) && !case.context.gradient_checkpointing.is_known();
+    // ms-swift and LLaMA-Factory switch it on unless they are told not to (the latter in hparams/model_args.py).
+    let switches_on = matches!(case.trainer(), Some(Trainer::Swift | Trainer::LlamaFactory));
+    let by_default = switches_on && !case.context.gradient_checkpointing.is_known();
     if case.context.gradient_checkpointing.value() == Some(true) || case.clue(Clue::Recomputes) || by_default {
         return Advice::Withheld(text!(en: "gradient checkpointing is on already", zh: "已开启激活重计算"));
     }

@@ -35,7 +35,13 @@ pub const FIX: Fix = Fix {
             "把模型 workspace 中 config.ini 的 cache_max_entry_count 减半",
         )
         .when("counted"),
-        line(Target::TensorRtLlm, "kv_cache_config: {free_gpu_memory_fraction: {tried}}"),
+        line(Target::TensorRtLlm, "kv_cache_config: {free_gpu_memory_fraction: {tried}}").unless("in-pbtxt"),
+        said(
+            Target::TensorRtLlm,
+            "kv_cache_free_gpu_mem_fraction: {tried}, a parameter in config.pbtxt of the model tensorrt_llm",
+            "在模型 tensorrt_llm 的 config.pbtxt 中设参数 kv_cache_free_gpu_mem_fraction 为 {tried}",
+        )
+        .when("in-pbtxt"),
     ],
     fixtures: &["engines/turbomind", "sglang/serving"],
     advise,
@@ -116,6 +122,7 @@ fn advise(case: &Case) -> Advice {
     });
     let own = case.own_option(Quantity::Share).filter(|share| tried * 1000.0 < share.value() as f64);
     Draft::new(case, &FIX)
+        .when("in-pbtxt", case.context.origin.triton_backend)
         .when("counted", case.context.origin.counts_cache_entries)
         .own(own.map(|share| share.with(format!("{tried:.2}"))))
         .when("at-start", at_start)

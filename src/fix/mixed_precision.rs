@@ -44,7 +44,7 @@ pub const FIX: Fix = Fix {
         line(Target::Fastai, "learn.to_fp16()"),
         line(Target::Diffusers, "torch_dtype=torch.float16"),
         said(Target::SdWebUi, "remove --no-half and --precision full", "去掉 --no-half 和 --precision full"),
-        said(Target::ComfyUi, "remove --force-fp32", "去掉 --force-fp32"),
+        said(Target::ComfyUi, "remove --force-fp32", "去掉 --force-fp32").when("forced"),
         line(Target::TensorFlow, "tf.keras.mixed_precision.set_global_policy(\"mixed_float16\")"),
         said(
             Target::Jax,
@@ -149,6 +149,7 @@ fn advise(case: &Case) -> Advice {
         .when("answers", case.inference())
         .when("arrays", !network)
         .when("mmengine", case.on_mmengine())
+        .when("forced", case.context.command.get().is_some_and(|command| command.contains("--force-fp32")))
         .when("amp", case.accelerator() == Accelerator::Cuda && release::shows_torch(case.incident, (1, 6)))
         .weight(known)
         .costs(match case.context.origin.slow_in_16_bit {

@@ -268,6 +268,15 @@ impl Knob {
         !self.target.is_code() || self.line.en.starts_with("export ")
     }
 
+    /// Arguments of the Trainer as options of a command: `--bf16`, `--gradient_accumulation_steps 2`.
+    pub(crate) fn for_options(self) -> Knob {
+        let of_the_trainer = matches!(self.target, Target::HfTrainer | Target::Trl);
+        match of_the_trainer.then(|| as_options(&self.line.en).zip(as_options(&self.line.zh))).flatten() {
+            Some((en, zh)) => Knob { line: Text::new(en, zh), ..self },
+            None => self,
+        }
+    }
+
     /// The same for the command line of Windows; `None` for a tool that it does not have.
     pub(crate) fn for_windows(self) -> Option<Knob> {
         const UNIX: [&str; 12] = [
@@ -294,6 +303,23 @@ impl Knob {
         }
         Some(Knob { line: Text::new(of_windows(&line.en), of_windows(&line.zh)), ..self })
     }
+}
+
+/// `a=1, b=True` as `--a 1 --b`; `None` where it is anything else. A dictionary at the end only refines what stands
+/// before it, and not every release reads one from a command.
+fn as_options(line: &str) -> Option<String> {
+    let option = |part: &str| {
+        let (name, value) = part.split_once('=')?;
+        let plain = |text: &str| !text.is_empty() && !text.contains(['(', '{', '[', '=', ' ']);
+        let named = plain(name) && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+        (named && plain(value)).then(|| match value {
+            "True" => format!("--{name}"),
+            _ => format!("--{name} {}", value.trim_matches('"')),
+        })
+    };
+    let dictionary = line.find(", ").filter(|_| line.ends_with('}'));
+    let line = dictionary.map_or(line, |at| &line[..at]);
+    line.split(", ").map(option).collect::<Option<Vec<_>>>().map(|options| options.join(" "))
 }
 
 /// `export A=B` and `A=B command` as Windows' shell writes them: each variable on a line of its own, since what stands

@@ -569,6 +569,12 @@ impl<'a> Case<'a> {
             || several && self.confidence(CauseId::WrongDevice) >= LIKELY_WRONG && of_one_size()
     }
 
+    /// True where Dask's nanny or YARN ended a worker at the share that each is given: the machine's memory, and any
+    /// limit of its own, is another matter.
+    pub(super) fn kept_to_a_budget(&self) -> bool {
+        self.sign(Sign::RefusedByLimit) && matches!(self.program(), Program::Dask | Program::Spark | Program::Yarn)
+    }
+
     /// Why nothing that is saved helps: it was no amount of memory that was missing.
     pub(super) fn short_of_no_bytes(&self) -> Option<Text> {
         if self.sign(Sign::SessionsRanOut) || self.sign(Sign::HandlesRanOut) {

@@ -150,6 +150,18 @@ impl<'a> Case<'a> {
         })
     }
 
+    /// True where the command gives the arguments of transformers' Trainer as options, as its example scripts and most
+    /// that are made after them take them: HfArgumentParser.
+    pub(super) fn set_by_options(&self) -> bool {
+        const OPTIONS: [&str; 4] = [
+            "--per_device_train_batch_size",
+            "--per_device_eval_batch_size",
+            "--gradient_accumulation_steps",
+            "--do_train",
+        ];
+        self.context.command.get().is_some_and(|command| OPTIONS.iter().any(|option| command.contains(option)))
+    }
+
     /// True where it failed in the code of vLLM or SGLang, whatever trainer or program is around.
     pub(super) fn within_an_engine(&self) -> bool {
         self.context.frames.iter().any(in_an_engine)

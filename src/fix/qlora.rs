@@ -22,7 +22,8 @@ pub const FIX: Fix = Fix {
     knobs: &[
         line(Target::LlamaFactory, "quantization_bit: 4"),
         line(Target::Axolotl, "adapter: qlora\nload_in_4bit: true"),
-        line(Target::Swift, "--quant_method bnb --quant_bits 4"),
+        line(Target::Swift, "--quant_method bnb --quant_bits 4").unless("swift-2"),
+        line(Target::Swift, "--quantization_bit 4").when("swift-2"),
         line(
             Target::HfTrainer,
             "BitsAndBytesConfig(load_in_4bit=True, bnb_4bit_quant_type=\"nf4\", bnb_4bit_use_double_quant=True)",
@@ -57,6 +58,8 @@ fn advise(case: &Case) -> Advice {
         None => 15.0,
     };
     Draft::new(case, &FIX)
+        // Its second release has another name for the way of training: `--sft_type`, `--train_type` since 3.0.
+        .when("swift-2", case.context.command.get().is_some_and(|command| command.contains("--sft_type")))
         .when("adapters", adapters)
         .frees_if(case.of_parameters(1.4, most), case.ask_for_parameters())
         .because(text!(

@@ -18,7 +18,9 @@ pub const FIX: Fix = Fix {
     helps: Work::ALL,
     needs: &[Need::Ram, Need::NoOwnLimit],
     // No machine is bought for one array that is far larger than the job.
-    applies: |case| case.confidence(CauseId::SingleHugeAllocation) < 0.8 && !case.of_a_java_heap(),
+    applies: |case| {
+        case.confidence(CauseId::SingleHugeAllocation) < 0.8 && !case.of_a_java_heap() && !case.kept_to_a_budget()
+    },
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
     knobs: &[
         line(Target::Shell, "free -h")

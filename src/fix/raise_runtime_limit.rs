@@ -44,7 +44,7 @@ pub const FIX: Fix = Fix {
             .when("addresses"),
         line(Target::Go, "GOMEMLIMIT=<nine tenths of the limit>")
             .note("collects earlier; does not lift ulimit -v", "更早回收；不会放开 ulimit -v"),
-        line(Target::Node, "NODE_OPTIONS=--max-old-space-size=8192"),
+        line(Target::Node, "NODE_OPTIONS=--max-old-space-size={heap}").when("by-its-heap"),
         line(Target::Dask, "dask-worker --memory-limit 0").note("or a larger one", "或设为更大的值"),
         line(Target::Ray, "RAY_memory_usage_threshold=0.98")
             .note("for a short peak; above it the kernel kills", "用于短时峰值；再高则由内核杀进程")
@@ -90,10 +90,16 @@ fn advise(case: &Case) -> Advice {
         false => text!(en: "<below the machine's memory>", zh: "<低于机器内存>"),
     };
     let contained = case.resource() == Resource::Cgroup || case.context.container.value() == Some(true);
+    // Twice what it held, in whole GiB: Node's own limit is 2 to 4 GiB unless set.
+    let used = case.incident.event.facts.get(Fact::Used).map_or(0, |used| used.bytes / MIB);
+    let heap = (used * 2).div_ceil(1024).max(8) * 1024;
     let gradle = case.incident.event.of_gradle();
     let addresses = case.sign(Sign::AddressSpaceLimit);
     let of_yarn = case.context.origin.spark_on_yarn;
     Draft::new(case, &FIX)
+        // What a group's limit ended never reached the heap's.
+        .when("by-its-heap", case.resource() != Resource::Cgroup && !case.sign(Sign::KilledWithProof))
+        .fill("heap", heap)
         .when("java", case.targets().contains(&Target::Java))
         .when("host", case.on_host())
         .when("gradle", gradle)

@@ -1,7 +1,9 @@
 //! Pieces instead of the whole.
 
+use super::Knob;
 use super::prelude::*;
 use super::work::runs_python;
+use crate::incident::context::Frame;
 
 pub const FIX: Fix = Fix {
     id: "read-less-at-once",
@@ -150,7 +152,57 @@ fn narrower(case: &Case) -> Option<&'static str> {
     })
 }
 
+/// True where what was refused are the places of a replay buffer, which are all made at the start.
+fn makes_a_replay_buffer(case: &Case) -> bool {
+    const NAMES: [&str; 4] = ["replaybuffer", "replaymemory", "replay_buffer", "replay_memory"];
+    let named = |text: &str| NAMES.iter().any(|name| text.to_ascii_lowercase().contains(name));
+    let of_it = |frame: &Frame| {
+        named(&frame.function)
+            || frame.code.as_deref().is_some_and(named)
+            || super::moment::path(frame).ends_with("stable_baselines3/common/buffers.py")
+    };
+    case.requested().is_some() && case.context.frames.iter().any(of_it)
+}
+
+/// Fewer places in it: what it holds is made by the program, not read.
+fn smaller_replay_buffer(case: &Case) -> Advice {
+    Draft::new(case, &FIX)
+        .titled(text!(en: "A smaller replay buffer", zh: "更小的回放缓冲区"))
+        .of_request()
+        .frees_if(
+            case.requested().map(|requested| {
+                let shown = show(requested.middle());
+                (
+                    Interval::between(requested.scale(0.5).low, requested.scale(0.99).high),
+                    text!(
+                        en: "half of the {shown} with half the places, and more with fewer",
+                        zh: "容量减半即省去 {shown} 的一半，更少则省更多"
+                    ),
+                )
+            }),
+            text!(en: "as much as it has fewer places", zh: "与减少的容量成比例"),
+        )
+        .certainty(Certainty::Arithmetic)
+        .line(Knob {
+            target: Target::Program,
+            line: text!(
+                en: "a smaller buffer_size (capacity), or smaller pictures in it",
+                zh: "减小 buffer_size（容量），或缩小其中的图片"
+            ),
+        })
+        .because(join(
+            text!(
+                en: "all of its places are made at the start: their number times the size of one",
+                zh: "所有位置在开始时一次分配：数量乘以单个大小"
+            ),
+            case.situation(),
+        ))
+}
+
 fn advise(case: &Case) -> Advice {
+    if makes_a_replay_buffer(case) {
+        return smaller_replay_buffer(case);
+    }
     let frames = || case.context.frames.iter();
     let says = |words: &[&str]| {
         frames().any(|frame| frame.code.as_deref().is_some_and(|code| words.iter().any(|word| code.contains(word))))
@@ -204,8 +256,10 @@ fn advise(case: &Case) -> Advice {
         .frees_if(
             case.requested().filter(|requested| requested.low >= LAST_STRAW).map(|requested| {
                 let shown = show(requested.middle());
+                // Pieces are as small as one likes, samples halved.
+                let most = if pass { 0.5 } else { 0.99 };
                 (
-                    requested.scale(0.5),
+                    Interval::between(requested.scale(0.5).low, requested.scale(most).high),
                     text!(en: "half or more of the {shown} requested at once", zh: "一次申请的 {shown} 的一半以上"),
                 )
             }),

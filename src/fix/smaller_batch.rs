@@ -145,6 +145,10 @@ fn advise(case: &Case) -> Advice {
     if case.on_host() {
         return on_host(case);
     }
+    // The batch of training is not there yet.
+    if case.context.caches_data() {
+        return Advice::Silent;
+    }
     // An array that a compiled program keeps as a constant is as large, whatever the batch.
     if case.incident.event.of_a_constant() {
         return Advice::Silent;

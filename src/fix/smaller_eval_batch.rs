@@ -64,6 +64,12 @@ fn advise(case: &Case) -> Advice {
     let (loader, rays) = (Need::Loader.met(case), case.subject() == Some(Subject::Rays));
     let told = case.context.eval_batch_size.value();
     let own = told.and_then(|batch| case.own_option_with(Quantity::EvalBatch, batch, (batch / 2).max(1)));
+    // Of a command that only evaluates, its one batch is that of the evaluation.
+    let own = own.or_else(|| {
+        let alone = told.is_none() && !case.named_for_training();
+        case.own_option(Quantity::Batch).filter(|option| alone && option.in_command())?;
+        case.own_option_halved(Quantity::Batch)
+    });
     Draft::new(case, &FIX)
         .own(own)
         .frees_if(

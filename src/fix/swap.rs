@@ -17,7 +17,9 @@ pub const FIX: Fix = Fix {
     },
     helps: Work::ALL,
     needs: &[Need::Process, Need::NoOwnLimit],
-    applies: |case| case.confidence(CauseId::SingleHugeAllocation) < 0.8 && !case.filled_by_the_kernel(),
+    applies: |case| {
+        case.confidence(CauseId::SingleHugeAllocation) < 0.8 && !case.filled_by_the_kernel() && !case.kept_to_a_budget()
+    },
     costs: Costs { slows: (0.05, 0.8), numerics: Numerics::Same },
     knobs: &[
         said(

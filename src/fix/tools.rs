@@ -171,6 +171,81 @@ pub const TOOLS: &[Tool] = &[
         ],
         lacks: IN_CODE,
     },
+    // tools/train.py of YOLOX: sizes and loaders stand in the file of the experiment (yolox/exp/yolox_base.py).
+    Tool {
+        name: "YOLOX",
+        files: &["/yolox/core/", "/yolox/models/", "/yolox/exp/"],
+        scripts: &[],
+        clue: None,
+        rows: &[
+            ("smaller-batch", option("-b {total}")),
+            ("mixed-precision", option("--fp16")),
+            (
+                "smaller-images",
+                said(
+                    Target::Program,
+                    "a smaller self.input_size, and self.multiscale_range = 0, in the file of the experiment",
+                    "在实验文件中减小 self.input_size，并设 self.multiscale_range = 0",
+                ),
+            ),
+            (
+                "fewer-workers",
+                said(
+                    Target::Program,
+                    "self.data_num_workers = {tried} in the file of the experiment",
+                    "在实验文件中设 self.data_num_workers = {tried}",
+                ),
+            ),
+        ],
+        lacks: &[
+            "gradient-checkpointing",
+            "eight-bit-optimizer",
+            "bf16-states",
+            "group-by-length",
+            "shorter-sequences",
+        ],
+    },
+    // Its batch is counted in tokens, or in sentences by --batch-size (fairseq/options.py, 0.8 to 0.12).
+    Tool {
+        name: "fairseq",
+        files: &["/fairseq_cli/", "/fairseq/"],
+        scripts: &["fairseq-train", "fairseq-generate", "fairseq-interactive"],
+        clue: Some(Clue::Fairseq),
+        rows: &[
+            ("smaller-batch", option("--max-tokens <half> --update-freq <twice>").when("trains")),
+            ("smaller-batch", option("--max-tokens <half>").unless("trains")),
+            ("smaller-eval-batch", option("--max-tokens-valid <half>")),
+            ("mixed-precision", option("--fp16")),
+            ("fewer-workers", option("--num-workers {tried}")),
+        ],
+        lacks: &["smaller-images", "chunk-the-operation", "fused-attention", "activation-offload"],
+    },
+    // Keys of SOLVER and INPUT behind the command or in the configuration (detectron2/config/defaults.py).
+    Tool {
+        name: "detectron2",
+        files: &["/detectron2/engine/"],
+        scripts: &[],
+        clue: None,
+        rows: &[
+            ("smaller-batch", option("SOLVER.IMS_PER_BATCH {total}").when("trains")),
+            ("smaller-images", option("INPUT.MAX_SIZE_TRAIN {shown}").when("trains")),
+            ("mixed-precision", option("SOLVER.AMP.ENABLED True").when("trains")),
+            ("fewer-workers", option("DATALOADER.NUM_WORKERS {tried}")),
+        ],
+        lacks: &["gradient-checkpointing", "chunk-the-operation", "shorter-sequences", "group-by-length"],
+    },
+    // An evaluation of language models, in which nothing is trained: the command's options are all that there is.
+    Tool {
+        name: "lm-evaluation-harness",
+        files: &["/lm_eval/"],
+        scripts: &["lm_eval", "lm-eval"],
+        clue: None,
+        rows: &[
+            ("smaller-eval-batch", option("--batch_size {tried}")),
+            ("smaller-batch", option("--batch_size {batch}")),
+        ],
+        lacks: &["no-grad-in-eval", "chunked-loss", "logits-to-keep", "chunk-the-operation", "mixed-precision"],
+    },
     Tool {
         name: "WhisperX's command",
         files: &["/bin/whisperx"],

@@ -25,6 +25,9 @@ pub const FIX: Fix = Fix {
             && (case.inference() || learns_later)
             && !case.in_exllamas_form()
             && case.incident.event.facts.number(Number::LayersOffloaded) != Some(0.0)
+            && !case.context.origin.loaded_in_parts
+            // What is kept of the data before training is made by the smallest of the models.
+            && !case.context.caches_data()
             // The networks that predict structures are small beside what they make of a chain.
             && case.subject() != Some(Subject::Proteins)
             // All of what a script trains takes part in each step.

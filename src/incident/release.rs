@@ -221,6 +221,8 @@ fn newest_by_signs(incident: &Incident, library: Library) -> Option<Release> {
         Library::Bitsandbytes => python(incident).is_some_and(|python| python <= (3, 6)).then_some((0, 0, 0)),
         // Its Trainer gave up fairscale in 4.36.
         Library::Transformers => has("/fairscale/").then_some((4, 35, 0)),
+        // A method of a class since March 2025 (b4882), whose lines begin with `init:`.
+        Library::LlamaCpp => context.origin.early_llama_cpp.then_some((4881, 0, 0)),
         // The monitor that raised this was replaced by one that ends workers.
         Library::Ray => says("RayOutOfMemoryError").then_some((1, 13, 0)),
         // The plugin became a part of the library in 0.72.

@@ -1610,8 +1610,8 @@ fn killed(diagnosis: &Diagnosis, all: &[Diagnosis]) -> Text {
     let phase_zh = if phase.is_empty() { String::new() } else { format!("（{}）", phase.zh) };
     let held = event.facts.get(Fact::AnonRss).map(|figure| Bytes(figure.bytes));
     let held = held.map(|held| text!(en: ", holding {held}", zh: "，当时占用 {held}")).unwrap_or_default();
-    // A pool of Python's processes tells no signal: a worker that crashed reads the same.
-    let how = match event.has(Sign::PoolWorkerKilled) {
+    // A pool of Python's processes tells no signal, nor does DataLoader always: a worker that crashed reads the same.
+    let how = match event.has(Sign::PoolWorkerKilled) || event.has(Sign::EndUntold) {
         true => text!(en: "ended abruptly", zh: "意外终止"),
         false => text!(en: "was killed (SIGKILL)", zh: "被杀死（SIGKILL）"),
     };

@@ -349,3 +349,24 @@ fn matlab_is_named_where_its_device_ran_out() {
     assert_eq!(incident.event.program.id(), "matlab");
     assert!(incident.event.resource.on_device());
 }
+
+/// The table of a TPU's memory alone, its head cut off; JAX by the names of its operations.
+#[test]
+fn a_tpu_table_without_its_head_is_a_failure() {
+    let text = "Total hbm usage >= 11.70G:\n    reserved        530.00M\n    program          11.18G\n    arguments            \
+                0B\n\nOutput size 0B; shares 0B with arguments.\n\nProgram hbm requirement 11.18G:\n    global             \
+                4.0K\n    HLO temp         11.18G\n\n  Largest program allocations in hbm:\n\n  1. Size: 8.95G\n     Operator: \
+                op_name=\"jit(conv_general_dilated)/conv_general_dilated\"\n";
+    let [incident] = &incidents_of(text)[..] else { panic!("one failure") };
+    assert_eq!(incident.event.program.id(), "jax");
+    let asked = incident.event.facts.get(Fact::Requested).map(|figure| figure.bytes);
+    assert_eq!(asked, Some(12_562_779_341));
+    assert!(
+        incidents_of(&format!(
+            "XlaRuntimeError: RESOURCE_EXHAUSTED: Ran out of memory in memory space hbm. Used 11.70G of \
+                                   8.00G hbm. Exceeded hbm capacity by 3.70G.\n\n{text}"
+        ))
+        .len()
+            == 1
+    );
+}

@@ -482,3 +482,60 @@ fn axolotl_is_set_by_its_own_keys() {
     assert_eq!(lines_of(&text, "smaller-batch"), ["micro_batch_size: <half>\ngradient_accumulation_steps: <twice>"]);
     assert_eq!(lines_of(&text, "gradient-checkpointing"), ["gradient_checkpointing: true"]);
 }
+
+/// Scripts that take the Trainer's arguments as options are told options.
+#[test]
+fn arguments_that_were_given_as_options_are_changed_as_options() {
+    let trainer = library("transformers/trainer.py", "training_step", "loss = self.compute_loss(model, inputs)");
+    let text = |command: &str| {
+        let frames = format!("  File \"run_clm.py\", line 450, in main\n    trainer.train()\n{trainer}");
+        format!("$ python run_clm.py {command}\n{}", under(&frames))
+    };
+    let given = text("--model_name_or_path gpt2-xl --do_train --per_device_train_batch_size 4 --output_dir out");
+    assert_eq!(lines_of(&given, "gradient-checkpointing"), ["--gradient_checkpointing"]);
+    let elsewhere = lines_of(&text("gpt2-xl"), "gradient-checkpointing");
+    assert!(elsewhere[0].starts_with("gradient_checkpointing=True"), "{elsewhere:?}");
+}
+
+/// Latents are made before training: neither its batch nor weights that wait elsewhere matter yet.
+#[test]
+fn what_is_kept_of_the_data_is_made_before_training() {
+    let text = format!(
+        "$ accelerate launch train_network.py --cache_latents --train_batch_size 4\n{}",
+        under(
+            "  File \"/data/sd-scripts/train_network.py\", line 267, in train\n    group.cache_latents(vae, 1)\n  File \
+             \"/data/sd-scripts/library/train_util.py\", line 2080, in cache_batch_latents\n    latents = \
+             vae.encode(images).latent_dist.sample()\n"
+        )
+    );
+    let offers = super::fixes::offers_for(&text);
+    assert!(offers.contains(&"smaller-images"), "{offers:?}");
+    assert!(!offers.contains(&"smaller-batch") && !offers.contains(&"weight-offload"), "{offers:?}");
+}
+
+/// The batch of a command that only evaluates is that of the evaluation.
+#[test]
+fn the_batch_of_an_evaluation_is_the_one_of_its_command() {
+    let frame = library("lm_eval/evaluator.py", "evaluate", "resps = getattr(lm, reqtype)(cloned_reqs)");
+    let model = library("lm_eval/models/huggingface.py", "_loglikelihood_tokens", "multi_logits = F.log_softmax(");
+    let text = format!(
+        "$ accelerate launch -m lm_eval --model hf --tasks mmlu --batch_size 16\n{}",
+        under(&format!("{frame}{model}"))
+    );
+    assert_eq!(lines_of(&text, "smaller-eval-batch"), ["--batch_size 8"]);
+}
+
+/// ComfyUI that loads in parts has layers in host memory already.
+#[test]
+fn layers_that_wait_in_host_memory_are_not_sent_there_again() {
+    let text = |loaded: &str| {
+        format!(
+            "got prompt\nRequested to load WAN21\n{loaded}\n!!! Exception during processing !!! Allocation on device\nTraceback \
+             (most recent call last):\n  File \"/opt/ComfyUI/execution.py\", line 327, in execute\n    output = \
+             get_output_data(obj)\n  File \"/opt/ComfyUI/comfy/ldm/wan/model.py\", line 201, in forward\n    x = \
+             block(x)\ntorch.OutOfMemoryError: Allocation on device\n"
+        )
+    };
+    assert!(super::fixes::offers_for(&text("loaded completely 9000.2 7900.2 True")).contains(&"weight-offload"));
+    assert!(!super::fixes::offers_for(&text("loaded partially 8120.5 7900.2 0")).contains(&"weight-offload"));
+}

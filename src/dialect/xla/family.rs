@@ -69,7 +69,10 @@ impl Surroundings {
             || has("external/tsl/")
             || has("compiler/xla/python")
             || has("compiler/xla/pjrt")
-            || has("XLA_PYTHON_CLIENT");
+            || has("XLA_PYTHON_CLIENT")
+            || has("op_name=\"jit(")
+            || has("/flax/")
+            || has("/haiku/");
         self.named |= has("RESOURCE_EXHAUSTED") || has("esource exhausted") || has("XLA") || has("xla");
         self.xla |= self.named || has("emory while trying to allocate");
         self.program |= has("Execution of replica")

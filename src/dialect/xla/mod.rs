@@ -34,6 +34,7 @@ pub const DIALECT: Dialect = Dialect {
         "cudnn handle",
         "OUT_OF_",
         "would exceed memory (size=",
+        "Total hbm usage >=",
     ],
     read,
 };

@@ -2,8 +2,8 @@
 //! Sizes are powers of 1024 with one letter (`55.24G`).
 
 use super::family::Surroundings;
-use crate::dialect::notice::settle;
-use crate::dialect::{Event, Fact, Resource};
+use crate::dialect::notice::{Notice, settle};
+use crate::dialect::{Event, Fact, Resource, Sign};
 use crate::domain::{Number, Program};
 use crate::input::Document;
 
@@ -13,6 +13,9 @@ const LISTED: usize = 40;
 pub fn read(document: &Document, position: usize) -> Option<Event> {
     let line = document.lines.get(position)?;
     const SPARSE: &str = "TPU TensorCore Hbm usage:";
+    if line.text.trim_start().starts_with(USAGE) {
+        return cut_head(document, position);
+    }
     let about = line.text.contains("memory space ")
         || line.text.contains(SPARSE)
         || line.text.contains("would exceed memory (size=");
@@ -70,6 +73,36 @@ pub fn read(document: &Document, position: usize) -> Option<Event> {
             end = end.max(at);
         }
     }
+    end = end.max(parts(document, position, &notice, from, &mut event)?);
+    event.at.last = event.at.last.max(text.span(from, end).last);
+    event.message = text.readable(start, end, 600);
+    Some(finish(document, position, event))
+}
+
+/// How the table of what a program takes begins, which is printed with a refusal alone.
+const USAGE: &str = "Total hbm usage >=";
+
+/// That table without the refusal above it.
+fn cut_head(document: &Document, position: usize) -> Option<Event> {
+    let above = document.lines.get(position.saturating_sub(LISTED)..position)?;
+    if above.iter().any(|line| line.text.contains("memory space ")) {
+        return None;
+    }
+    let notice = super::notice(document, position, 16)?;
+    let from = notice.starts("Totalhbmusage>=")?;
+    let (used, end) = notice.size("Totalhbmusage>=", from)?;
+    let mut event = notice.event("xla-tpu-compile", Program::Jax, Resource::Gpu, from, end);
+    event.facts.note(Fact::Requested, used);
+    event.sign(Sign::Cut);
+    let end = end.max(parts(document, position, &notice, from, &mut event)?);
+    event.at.last = event.at.last.max(notice.text.span(from, end).last);
+    event.message = notice.text.readable(from, end, 600);
+    Some(finish(document, position, event))
+}
+
+/// The parts of what a program takes, and where the last of them ends.
+fn parts(document: &Document, position: usize, notice: &Notice, from: usize, event: &mut Event) -> Option<usize> {
+    let mut end = from;
     // The parts: `reserved 260.00M`, `program 55.24G`, `arguments 0B`, `HLO temp 54.99G`.
     let parts = [
         ("reserved", Number::ReservedByRuntime),
@@ -92,9 +125,7 @@ pub fn read(document: &Document, position: usize) -> Option<Event> {
     {
         event.facts.numbers.entry(Number::LargestBuffer).or_insert((size.bytes as f64, size.at));
     }
-    event.at.last = event.at.last.max(text.span(from, end).last);
-    event.message = text.readable(start, end, 600);
-    Some(finish(document, position, event))
+    Some(end)
 }
 
 fn finish(document: &Document, position: usize, mut event: Event) -> Event {
@@ -102,7 +133,7 @@ fn finish(document: &Document, position: usize, mut event: Event) -> Event {
     if Surroundings::of(document, position, position).only_tensorflow() {
         event.program = Program::Tensorflow;
     }
-    event.sign(crate::dialect::Sign::Tpu);
+    event.sign(Sign::Tpu);
     settle(&mut event);
     event
 }

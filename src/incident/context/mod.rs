@@ -216,6 +216,8 @@ closed_set! {
         Nipype = "nipype",
         /// A workflow of nipype runs an interface of niworkflows: fMRIPrep and its relatives.
         NiPreps = "nipreps",
+        /// Lines of fairseq's loggers.
+        Fairseq = "fairseq",
         /// Dask's workers were made by the script itself, on its own machine.
         LocalWorkers = "local-workers",
         /// joblib's pool of processes.
@@ -426,6 +428,11 @@ impl Context {
         let rows = self.side.iter().filter(|row| row.of == SideTable::Df);
         let told = |row: &SideReading| Some((row.used?.bytes, row.total?.bytes, row.line));
         rows.filter(|row| row.subject.as_deref() == Some("/dev/shm")).filter_map(told).next_back()
+    }
+
+    /// True where frozen models go over the data before training, for what they make of it to be kept.
+    pub fn caches_data(&self) -> bool {
+        self.frames.iter().any(|frame| traceback::caches_data(&frame.function))
     }
 
     /// True where a child process failed as it imported the program anew, which is how they are started on Windows.

@@ -3,6 +3,7 @@
 //! releases and to its machine.
 
 use super::surroundings::of_tegra;
+use super::width;
 use crate::domain::{Accelerator, Library};
 use crate::evidence::{Known, Span};
 use crate::input::{Document, Line};
@@ -40,6 +41,8 @@ pub struct Origin {
     pub one_memory: bool,
     /// The vendor of the devices that are named, where it is one.
     pub vendor: Option<Accelerator>,
+    /// Bits of a weight, by the file or the type that llama.cpp prints as it loads one.
+    pub gguf_bits: Option<u32>,
     /// Devices over which the job is spread: its ranks, its buffers by device, what an option says.
     pub spread: u64,
     /// Lines of MMEngine show, whose keys are none of what came before it.
@@ -50,6 +53,10 @@ pub struct Origin {
     pub nvls: bool,
     /// A Lightning before 1.6 says that it starts: later ones begin that line with a capital letter.
     pub early_lightning: bool,
+    /// A llama.cpp of before March 2025, which names the function that makes the cache.
+    pub early_llama_cpp: bool,
+    /// ComfyUI keeps parts of the weights in host memory already.
+    pub loaded_in_parts: bool,
     /// A node of Kubernetes ran short and evicted the pod: no limit of its own was in the way.
     pub evicted: bool,
     /// The shared entrance of a cluster: jobs are to be sent on from there.
@@ -57,6 +64,8 @@ pub struct Origin {
     /// What was killed ran in the group of the first process, where a systemd keeps nobody but itself: WSL starts all
     /// there.
     pub in_the_scope_of_init: bool,
+    /// TensorRT-LLM behind Triton's server, whose settings stand in a `config.pbtxt`.
+    pub triton_backend: bool,
     /// LMDeploy's cache is set by a number of entries, as in its first releases; later ones take a share.
     pub counts_cache_entries: bool,
     /// Nextflow starts the jobs, and writes what each asks of the batch system or container itself.
@@ -144,7 +153,8 @@ impl Found {
         origin.evicted |= says(&["the node was low on resource", "the node had condition: [memorypressure]"]);
         origin.login_node |= says(&["login node", "login-node"]);
         origin.in_the_scope_of_init |= lower.contains("task_memcg=/init.scope,");
-        origin.counts_cache_entries |= lower.contains("cache_chunk_size:") || lower.contains("[llamacachemanager]");
+        origin.counts_cache_entries |= says(&["cache_chunk_size:", "[llamacachemanager]", "loading from workspace"]);
+        origin.triton_backend |= lower.contains("kv_cache_free_gpu_mem_fraction is not specified");
         origin.nextflow |= says(&[
             "error executing process >",
             "n e x t f l o w",
@@ -161,8 +171,13 @@ impl Found {
         origin.slow_in_16_bit |= SLOW_IN_16_BIT.iter().any(|name| lower.contains(name));
         origin.weights_in_16_bit |= lower.contains("model ftype") && says(&["= f16", "= bf16"])
             || says(&["torch_dtype=torch.bfloat16", "torch_dtype=torch.float16"]);
+        if lower.contains("loaded meta data") || lower.contains("file type") || lower.contains("model ftype") {
+            origin.gguf_bits = origin.gguf_bits.or_else(|| gguf_bits_in(&lower));
+        }
         origin.fed |= lower.contains("node: _recv_") && lower.contains("placeholder");
         origin.large_buffer_granted |= granted(&lower).is_some_and(|gigabytes| gigabytes > 4.3);
+        origin.early_llama_cpp |= lower.contains("llama_kv_cache_init:");
+        origin.loaded_in_parts |= says(&["loaded partially", "lowvram mode", "lowvram patches: "]);
         origin.early_lightning |= text.trim_start().starts_with("initializing distributed: GLOBAL_RANK");
         origin.started_without_a_limit |= runs_without_a_limit(&lower);
         origin.nobody_listed |= lower.contains("no running processes found");
@@ -405,6 +420,14 @@ fn listed(text: &str) -> Option<u64> {
     boards.iter().any(|board| name.starts_with(board)).then(|| number(after)).flatten()
 }
 
+/// Bits by the name of a file, `… from /models/a-Q4_K_M.gguf (version GGUF V3)`, or of a type: `file type = Q4_K -
+/// Medium`.
+fn gguf_bits_in(lower: &str) -> Option<u32> {
+    let file = || lower.split_whitespace().find(|word| word.ends_with(".gguf"));
+    let told = lower.split_once("type").and_then(|(_, rest)| rest.split_once('=')).map(|(_, name)| name);
+    width::gguf_bits(told.or_else(file)?)
+}
+
 /// Names of settings that spread a model or a job over devices, or start one process for each.
 const SPREADS: &[&str] = &[
     "tensor_parallel_size",
@@ -444,9 +467,15 @@ fn spread(text: &str, lower: &str) -> u64 {
         let words = rest.trim_start().get(..32).unwrap_or(rest.trim_start());
         (rest.starts_with(' ') && words.contains("buffer") && index < 64).then_some(index + 1)
     });
+    // `DP7 TP7]`, in front of a line of SGLang's.
+    let tensor = text
+        .split_once(" TP")
+        .map(|(_, after)| after)
+        .filter(|after| after.trim_start_matches(|c: char| c.is_ascii_digit()).starts_with(']'));
+    let tensor = tensor.and_then(number::<u64>).filter(|index| *index < 64).map(|index| index + 1);
     // `replica_1`, of Keras' model on several devices.
     let replicas = text.split_once("replica_").and_then(|(_, after)| number::<u64>(after)).filter(|index| *index < 64);
-    told.chain(buffers).chain(replicas.map(|index| index + 1)).max().unwrap_or(0)
+    told.chain(buffers).chain(tensor).chain(replicas.map(|index| index + 1)).max().unwrap_or(0)
 }
 
 /// Year and month of a date at the start of a line: `[2018-12-10 12:30:30,221 INFO]`, `2024/03/05 08:00:01`.
@@ -554,6 +583,7 @@ mod tests {
         assert_eq!(spread("  CUDA3 KV buffer size = 11 MiB", ""), 4);
         assert_eq!(spread("", "--nproc_per_node=4 train.py"), 4);
         assert_eq!(spread("", "tensor_parallel_size=2, seed=0"), 2);
+        assert_eq!(spread("[2025-07-05 11:02:34 DP7 TP7] Load weight end.", ""), 8);
         assert_eq!(spread("", "tp_size 0.5 --gpus 0,1"), 0);
         assert_eq!(counted("ggml_cuda_init: found 1 cuda devices:"), Some(1));
         assert_eq!(listed("GPU 1: Tesla V100-PCIE-32GB (UUID: GPU-1)"), Some(1));

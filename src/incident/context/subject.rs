@@ -116,7 +116,20 @@ const WORDS: &[(Subject, &[&str])] = &[
     ),
     (
         Subject::Points,
-        &["pointnet*", "pointcloud*", "spconv", "minkowski*", "lidar", "pcdet", "kpconv*", "geotransformer", "mmdet3d"],
+        &[
+            "pointnet*",
+            "pointcloud*",
+            "spconv",
+            "minkowski*",
+            "lidar",
+            "pcdet",
+            "kpconv*",
+            "geotransformer",
+            "mmdet3d",
+            "semantickitti*",
+            "torchsparse",
+            "spvcnn",
+        ],
     ),
     (
         Subject::Graph,

@@ -411,6 +411,7 @@ pub(super) fn clues(text: &str, found: &mut Vec<Clue>) {
     add(Clue::NamesTiles, says(&["try to set --tile with a smaller number"]));
     add(Clue::SeparatesTracks, lower.trim_start().starts_with("separating track "));
     add(Clue::Nipype, says(&["nipype.workflow"]));
+    add(Clue::Fairseq, says(&["fairseq.trainer", "fairseq.tasks", "fairseq_cli.train"]));
     add(Clue::NiPreps, says(&["niworkflows.interfaces", "fmriprep v", "fmriprep version"]));
     add(Clue::LocalWorkers, says(&["localcluster", "tcp://127.0.0.1", "localcudacluster"]));
     // What Ray's own libraries and trainers built on it call their actors.

@@ -364,6 +364,7 @@ const KEYWORDS: &[(&str, u8)] = &[
     ("nipype.workflow", CLUE),
     ("niworkflows.interfaces", CLUE),
     ("fmriprep v", CLUE),
+    ("fairseq", CLUE),
     ("localcluster", CLUE),
     ("localcudacluster", CLUE),
     ("tcp://127.0.0.1", CLUE),

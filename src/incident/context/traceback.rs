@@ -372,6 +372,10 @@ fn phase_of(frame: &Frame) -> Option<Phase> {
     if sets_up_optimizer(&file, function) {
         return Some(Phase::OptimizerSetup);
     }
+    // What a frozen model makes of the data is kept before training begins.
+    if caches_data(function) {
+        return Some(Phase::Inference);
+    }
     if moves_data(&file, &frame.function, code) {
         return Some(Phase::DataLoading);
     }
@@ -619,6 +623,12 @@ fn moves_data(file: &str, function: &str, code: &str) -> bool {
     DATA.contains(&name.as_str()) && (loads || within)
 }
 
+/// A function that goes over the data set before training, to keep what frozen models make of it.
+pub(super) fn caches_data(function: &str) -> bool {
+    ["cache_latents", "cache_batch_latents", "cache_text_encoder_outputs", "cache_batch_text_encoder_outputs"]
+        .contains(&function)
+}
+
 /// A function that turns latents into what is seen or heard.
 fn decodes(function: &str) -> bool {
     let lower = function.to_ascii_lowercase();
@@ -834,7 +844,11 @@ fn clues_of(frame: &Frame) -> Vec<Clue> {
     if any(&["cuda_graph", "CUDAGraph", "capture_graph", "cudagraph"]) {
         found.push(Clue::CudaGraphs);
     }
-    if function.contains("tiled_decode") || code.contains("tiled_decode(") || code.contains("decode_tiled(") {
+    if function.contains("tiled_decode")
+        || function.contains("decode_tiled")
+        || code.contains("tiled_decode(")
+        || code.contains("decode_tiled(")
+    {
         found.push(Clue::TilesDecoding);
     }
     found

@@ -19,9 +19,10 @@ impl Context {
         self.form_names().find_map(bytes_of)
     }
 
-    /// Bits of a weight by the name of a GGUF file or tag: `model-Q4_K_M.gguf`, `model:q8_0`, `IQ3_XXS`.
+    /// Bits of a weight by the name of a GGUF file or tag: `model-Q4_K_M.gguf`, `model:q8_0`, `IQ3_XXS`; by what was
+    /// printed as it was loaded, else.
     pub fn gguf_bits(&self) -> Option<u32> {
-        self.form_names().find_map(gguf_bits)
+        self.form_names().find_map(gguf_bits).or(self.origin.gguf_bits)
     }
 
     /// What may tell the form: the model's name, and files of the command, of which another option may set the width of
@@ -32,7 +33,7 @@ impl Context {
     }
 }
 
-fn gguf_bits(name: &str) -> Option<u32> {
+pub(super) fn gguf_bits(name: &str) -> Option<u32> {
     let name = name.to_ascii_lowercase();
     name.split(|c: char| !c.is_ascii_alphanumeric()).find_map(|word| {
         let digit = word.strip_prefix("iq").or_else(|| word.strip_prefix('q'))?;
