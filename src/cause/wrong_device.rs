@@ -54,7 +54,7 @@ mod tests {
     use crate::incident::context::Clue;
 
     #[test]
-    fn a_chosen_device_that_is_full_of_others_was_not_the_one_used() {
+    fn a_chosen_device_that_is_full_of_others_may_not_be_the_one_used() {
         let mut incident = torch(&[
             (Fact::Requested, "40.00 MiB"),
             (Fact::Capacity, "31.75 GiB"),
@@ -64,7 +64,9 @@ mod tests {
         ]);
         let before = confidence(&incident, CauseId::WrongDevice);
         incident.context.visible_devices = Known::Seen("3".to_string(), Span::line(1));
-        assert!(confidence(&incident, CauseId::WrongDevice) > 5.0 * before.max(0.02));
+        // One report shows it so, another a list in force on a device that others use as well.
+        let after = confidence(&incident, CauseId::WrongDevice);
+        assert!(after > 2.0 * before && after < 0.5, "{before} {after}");
     }
 
     #[test]

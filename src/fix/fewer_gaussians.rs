@@ -23,8 +23,8 @@ pub const FIX: Fix = Fix {
     applies: |case| case.of_gaussians() && !case.context.runs_to_predict(),
     costs: Costs { slows: (-0.3, 0.0), numerics: Numerics::Model },
     knobs: &[
-        line(Target::Shell, "--pipeline.model.stop-split-at 10000 --pipeline.model.densify-grad-thresh 0.0016")
-            .when("nerfstudio"),
+        line(Target::Shell, "--pipeline.model.densify-grad-thresh 0.0016").when("nerfstudio"),
+        line(Target::Shell, "--pipeline.model.stop-split-at 10000").when("nerfstudio"),
         line(Target::Shell, "--pipeline.datamanager.camera-res-scale-factor 0.5").when("nerfstudio"),
         line(Target::Shell, "--densify_until_iter 10000 --densify_grad_threshold 0.0004").when("growing"),
         line(Target::Shell, "--densify_grad_threshold 0.0004").when("growing-to-the-end"),

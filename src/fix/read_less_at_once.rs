@@ -225,8 +225,16 @@ fn advise(case: &Case) -> Advice {
     let pass = array && !reads && !data;
     let pictures = matches!(case.subject(), Some(Subject::Pictures | Subject::Video));
     let graph = case.subject() == Some(Subject::Graph);
-    let operation =
-        pass && case.pytorch() && !graph && !case.training() && case.shows_own_code() && case.works_on_tensors();
+    // What is made of another type is all that is read: its parts are those of the data.
+    let converts =
+        [".float()", ".double()", ".half()", ".astype("].iter().any(|call| case.failing_code().contains(call));
+    let operation = pass
+        && !converts
+        && case.pytorch()
+        && !graph
+        && !case.training()
+        && case.shows_own_code()
+        && case.works_on_tensors();
     let draft = match case.failing_line().filter(|_| operation) {
         Some(place) => draft.fill("place", place),
         None => draft,

@@ -27,6 +27,18 @@ fn joined(text: &str) -> String {
     text.chars().filter(|c| !c.is_whitespace() && *c != '\u{a0}').collect()
 }
 
+/// The log's messages as the program quotes them.
+fn messages(value: &Value) -> Vec<&str> {
+    match value {
+        Value::Array(items) => items.iter().flat_map(messages).collect(),
+        Value::Object(fields) => {
+            let here = fields.get("message").and_then(Value::as_str);
+            here.into_iter().chain(fields.values().flat_map(messages)).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
 /// What is to be written for each fix, `None` where that is several lines, of which the screen may show the first ones.
 fn one_liners(incident: &Value) -> Vec<Option<String>> {
     let fixes = incident["fixes"].as_array().into_iter().flatten();
@@ -263,6 +275,8 @@ fn no_statement_is_cut_on_any_terminal() {
             // A message goes on over lines that a note marks, each, as its own.
             let text = String::from_utf8_lossy(&std::fs::read(&log).unwrap()).into_owned();
             let printed: String = text.lines().map(|line| joined(line.trim_start_matches("# "))).collect();
+            // Of ranks that print at once, a message is put together, too.
+            let printed = printed + &joined(&messages(&document(&log, lang)).concat());
             // The place in the program is put together from the log's words.
             let place = |line: &str| line.starts_with("at ") || line.starts_with("位于 ");
             let ends = out.lines().map(str::trim_end).filter(|line| line.ends_with('…') && !place(line));
