@@ -1,5 +1,4 @@
-//! Simulations and renderers on a GPU: LAMMPS, Kokkos, quantum circuit simulators, Blender's Cycles, LuxCore,
-//! OpenACC's runtime.
+//! Simulations and renderers on a GPU: LAMMPS, Kokkos, quantum circuit simulators, Blender's Cycles, LuxCore.
 
 use super::notice::{PHRASE, Phrase, first_of};
 use super::{Dialect, Event, Fact, Resource, Sign};
@@ -22,25 +21,7 @@ pub const DIALECT: Dialect = Dialect {
     read,
 };
 
-const PHRASES: [Phrase; 16] = [
-    // NVHPC's OpenACC runtime: what was asked for, the pair of totals two lines on, and the call's own end.
-    Phrase {
-        words: &["Outofmemoryallocating"],
-        and: &["bytesofdevicememory"],
-        dialect: "openacc-device",
-        program: Program::OpenAcc,
-        sizes: &[(Fact::Requested, "Outofmemoryallocating")],
-        lines: 4,
-        ..PHRASE
-    },
-    Phrase {
-        words: &["AcceleratorFatalError:callto"],
-        and: &["returnederror2"],
-        dialect: "openacc-call",
-        program: Program::OpenAcc,
-        lines: 2,
-        ..PHRASE
-    },
+const PHRASES: [Phrase; 14] = [
     Phrase {
         words: &["Insufficientmemoryonaccelerator"],
         dialect: "lammps-accelerator",
@@ -166,15 +147,6 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     let (mut event, notice) = first_of(document, position, &PHRASES)?;
     match event.dialect {
         "lammps-accelerator" => lammps_device(document, position, &mut event),
-        "openacc-device" => {
-            if let Some((total, end)) = notice.count("total/freeCUDAmemory:", 0)
-                && let Some((free, _)) = notice.text.count_at(end + 1)
-            {
-                for (fact, bytes) in [(Fact::Capacity, total), (Fact::Free, free)] {
-                    event.facts.note(fact, Figure { bytes, half_width: 0, at: event.at });
-                }
-            }
-        }
         "aer-insufficient-memory" => {
             // `max memory: 128747M (Host) + 40536M (GPU)`: with a GPU both hold the state, and no figure is printed for
             // both.

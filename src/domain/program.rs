@@ -489,8 +489,6 @@ programs! {
         .marked(&["instant-ngp", "Uncaught exception: /"]);
     Lammps = application("lammps").speaks(&[Cpp])
         .marked(&["LAMMPS", "lammps", "ERROR on proc", "ERROR on one proc", "Last command:"]);
-    OpenAcc = application("openacc").aka(&["nvhpc"]).speaks(&[Fortran, Cpp])
-        .marked(&["Accelerator Fatal Error", "Present table dump"]);
     Gromacs = application("gromacs").aka(&["gmx"]).speaks(&[Cpp])
         .marked(&["GROMACS", "gmx mdrun", "src/gromacs/", "gromacs.org"]);
     Namd = application("namd").aka(&["namd2", "namd3"]).speaks(&[Cpp])

@@ -133,9 +133,10 @@ fn strip_regular(lines: &mut [Line]) -> bool {
     true
 }
 
-/// False for the only container of a service: compose numbers from 1 on, whether there are others or not.
+/// False for the only container of a service, which compose numbers from 1 on, whether there are others or not, and for
+/// the only machine, `gpu-n-07: text`, whose number is none of a rank.
 fn several_of(lines: &[Line], shape: &Regular) -> bool {
-    let Regular::Composed(_) = shape else { return true };
+    let (Regular::Composed(_) | Regular::Named(_)) = shape else { return true };
     let of_shape = |line: &Line| regular(&line.text).filter(|(other, _)| other == shape)?.1.rank;
     let mut numbers = lines.iter().filter_map(of_shape);
     let first = numbers.next();

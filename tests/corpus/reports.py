@@ -13,6 +13,7 @@ import json
 import pathlib
 import re
 import subprocess
+import types
 
 import numpy as np
 
@@ -289,6 +290,25 @@ def log_loss(scores, mask, reports, temperature):
     _, log_p = probabilities(scores / temperature, mask)
     return -np.mean([log_p[i, CAUSES.index(r.want[0])] if mask[i, CAUSES.index(r.want[0])] else -7.0
                      for i, r in enumerate(reports)])
+
+
+# What was told of each fresh report before anything had been learnt from it, by the build of that day: log-odds before
+# the temperature. Weights can be kept from a report, the rules that read it cannot: only these show what a stated
+# confidence is worth on a log that nobody has seen.
+FIRST = ROOT / "tests/corpus/first.json"
+
+
+def first_told():
+    """Scores, masks and reports, as `fit_temperature` takes them, of what was told at first sight."""
+    rows = json.loads(FIRST.read_text())
+    scores, mask = np.zeros((len(rows), len(CAUSES))), np.zeros((len(rows), len(CAUSES)), bool)
+    reports = []
+    for i, row in enumerate(rows):
+        want = json.loads((OWN / f"{row['id']}.json").read_text())["causes"]
+        reports.append(types.SimpleNamespace(want=want, unfamiliar=row["unfamiliar"], proved=row["proved"]))
+        for cause, score in row["scores"].items():
+            scores[i, CAUSES.index(cause)], mask[i, CAUSES.index(cause)] = score, True
+    return scores, mask, reports
 
 
 TEMPERATURES = np.arange(0.6, 2.51, 0.05)

@@ -315,20 +315,6 @@ fn a_dump_and_an_account_are_read_whole() {
     assert_eq!(facts.number(Number::LargestBuffer), Some(24.0 * 1073741824.0));
 }
 
-/// It gave the request of a call of the driver, and none of the three figures beside it.
-#[test]
-fn the_runtime_of_openacc_tells_what_was_asked_for_and_what_there_was() {
-    let text = "Out of memory allocating 4495223040 bytes of device memory\nFailing in Thread:1\ntotal/free CUDA memory: \
-                84987740160/2891972608\nPresent table dump for device[1]: NVIDIA Tesla GPU 0, compute capability 8.0, \
-                threadid=1\nAccelerator Fatal Error: call to cuMemAlloc returned error 2 (CUDA_ERROR_OUT_OF_MEMORY): Out of \
-                memory\n";
-    let [incident] = &incidents_of(text)[..] else { panic!("one failure") };
-    assert_eq!(incident.event.program.id(), "openacc");
-    let get = |fact| incident.event.facts.get(fact).map(|figure| figure.bytes);
-    assert_eq!(get(Fact::Requested), Some(4_495_223_040));
-    assert_eq!((get(Fact::Capacity), get(Fact::Free)), (Some(84_987_740_160), Some(2_891_972_608)));
-}
-
 /// The crash of an earlier kernel, reported by the call that allocates next, was taken for a lack of memory.
 #[test]
 fn a_call_that_gives_another_code_ran_out_of_nothing() {
