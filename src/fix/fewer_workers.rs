@@ -96,7 +96,8 @@ fn advise(case: &Case) -> Advice {
             zh: "缓存不设上限时，任何 worker 数都不够：少于 {workers} 个只是更晚填满内存"
         ));
     }
-    let torch = torch_loader(case) && Need::OwnCode.met(case);
+    // A child that fails as it starts may be anybody's.
+    let torch = torch_loader(case) && Need::OwnCode.met(case) && Need::Loader.met(case);
     let early = !release::shows(case.incident, "prefetch_factor persistent_workers");
     let persistent = torch && case.context.persistent_workers.value() == Some(true);
     let pool = case.sign(Sign::PoolWorkerKilled) || runs_a_pool(case);

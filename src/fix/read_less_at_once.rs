@@ -264,10 +264,8 @@ fn advise(case: &Case) -> Advice {
         .frees_if(
             case.requested().filter(|requested| requested.low >= LAST_STRAW).map(|requested| {
                 let shown = show(requested.middle());
-                // Pieces are as small as one likes, samples halved.
-                let most = if pass { 0.5 } else { 0.99 };
                 (
-                    Interval::between(requested.scale(0.5).low, requested.scale(most).high),
+                    requested.scale(0.5),
                     text!(en: "half or more of the {shown} requested at once", zh: "一次申请的 {shown} 的一半以上"),
                 )
             }),
