@@ -88,7 +88,10 @@ async function secrets() {
     segment_type: "large", blocks: [block] }], device_traces: [] }));
   const names = (...options) => packOf(replay("--format", "html", ...options, file)).names.join("\n");
   const masked = names(), redacted = names("--redact");
-  rmSync(folder, { recursive: true, maxRetries: 20, retryDelay: 100 });
+  // What a browser still writes as it ends keeps its folder; that says nothing of the page.
+  try {
+    rmSync(folder, { recursive: true, maxRetries: 20, retryDelay: 100 });
+  } catch {}
   assert.ok(masked.includes("jane.doe") && !masked.includes("abcdefghijklmnop12"), masked);
   assert.ok(redacted.includes("train.py") && !/jane|zeus|abcdefghijklmnop12/.test(redacted), redacted);
 }
@@ -333,7 +336,10 @@ async function inBrowser() {
     clean("many devices");
   } finally {
     await browser.close();
-    rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+    // What a browser still writes as it ends keeps its folder; that says nothing of the page.
+    try {
+      rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+    } catch {}
   }
 }
 
