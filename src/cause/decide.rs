@@ -697,7 +697,7 @@ const TESTS: &[Test] = &[
             // Only a request that was refused has shapes: a process that was killed has no failing line, and neither
             // weights nor a checkpoint have inputs.
             let refused = match asker(incident) {
-                _ if counts(incident) => false,
+                _ if incident.event.ran_out_of_a_count() => false,
                 Asker::Tensor | Asker::PooledTensor => !builds(incident),
                 Asker::Host => incident.event.facts.get(Fact::Requested).is_some(),
                 _ => false,
@@ -746,7 +746,10 @@ const TESTS: &[Test] = &[
             let data = !(asker(incident) == Asker::Tensor && incident.event.on_pytorch() && loads(incident));
             // What an optimizer asks for is as large as its parameters, and its states stay.
             let of_data = data && !sets_up(incident) && incident.context.phase.value() != Some(Phase::OptimizerStep);
-            (of_data && !counts(incident) && matches!(asker(incident), Asker::Tensor | Asker::PooledTensor)).then(|| {
+            (of_data
+                && !incident.event.ran_out_of_a_count()
+                && matches!(asker(incident), Asker::Tensor | Asker::PooledTensor))
+            .then(|| {
                 (
                     "program",
                     if builds(incident) {
@@ -927,11 +930,6 @@ fn in_first_step(incident: &Incident) -> bool {
     let first =
         context.step.value().is_some_and(|step| step <= 1) && context.epoch.value().is_none_or(|epoch| epoch <= 1);
     trains && first && !apart && !context.has(Clue::Resumed)
-}
-
-/// True where a number of things ran out: no input of another size makes a difference.
-fn counts(incident: &Incident) -> bool {
-    incident.event.has(Sign::SessionsRanOut) || incident.event.has(Sign::HandlesRanOut)
 }
 
 /// True while an engine is built: it has neither steps nor inputs.

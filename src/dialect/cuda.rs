@@ -42,8 +42,8 @@ const PHRASES: [Phrase; 6] = [
         lines: 2,
         ..PHRASE
     },
-    // An encoder's session: GeForce drivers refuse the one after the last that they allow with the code for memory
-    // (NVENC programming guide, `NV_ENC_ERR_OUT_OF_MEMORY` of `NvEncOpenEncodeSessionEx`).
+    // An encoder's session: drivers that allow no further one refuse it with the code for memory, by public reports in
+    // which lifting that limit was the cure.
     Phrase {
         words: &["OpenEncodeSessionExfailed:outofmemory"],
         dialect: "nvenc-session",

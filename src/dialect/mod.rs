@@ -215,6 +215,11 @@ impl Event {
         self.signs.contains_key(&sign)
     }
 
+    /// True where what ran out is a number of things: no input of another size makes a difference.
+    pub fn ran_out_of_a_count(&self) -> bool {
+        self.has(Sign::SessionsRanOut) || self.has(Sign::HandlesRanOut)
+    }
+
     /// The family of the device: by what the message speaks of, else by the program; NVIDIA's where neither tells.
     pub fn accelerator(&self) -> Accelerator {
         let signs = [

@@ -577,15 +577,17 @@ impl<'a> Case<'a> {
 
     /// Why nothing that is saved helps: it was no amount of memory that was missing.
     pub(super) fn short_of_no_bytes(&self) -> Option<Text> {
-        if self.sign(Sign::SessionsRanOut) || self.sign(Sign::HandlesRanOut) {
+        if self.incident.event.ran_out_of_a_count() {
             return Some(text!(
                 en: "what ran out is a number of things that the driver keeps, not memory",
                 zh: "耗尽的是驱动所能保持的对象数量，而不是内存"
             ));
         }
-        let read = mechanism::readings(self.incident);
-        let below = read.iter().any(|(mechanism, reading)| mechanism.id == "limit" && reading.level == "not-reached");
-        below.then(|| {
+        // Only Metal's message tells all that is held under its limit.
+        let below = |(mechanism, reading): &(&mechanism::Mechanism, mechanism::Reading)| {
+            mechanism.id == "limit" && reading.level == "not-reached"
+        };
+        (self.sign(Sign::Mps) && mechanism::readings(self.incident).iter().any(below)).then(|| {
             text!(
                 en: "the limit was not reached: the device gives nothing, however little is asked for",
                 zh: "并未达到上限：无论申请多小，设备都不提供内存"

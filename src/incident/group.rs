@@ -421,7 +421,8 @@ pub(super) fn clock(text: &str) -> Option<f64> {
 }
 
 /// True where a rank other than the first failed on the first device for a reason that a launcher's own numbering of
-/// devices does not explain: it was loading a checkpoint there, or other ranks' processes sit on the same device.
+/// devices does not explain: it was loading a checkpoint there, or other ranks' processes sit on the same device; and
+/// where ranks show as such, whichever failed.
 fn crowded(group: &Group, context: &Context) -> bool {
     let elsewhere = context.rank.value().is_some_and(|rank| rank > 0) && group.event.facts.device.value() == Some(0);
     elsewhere && (context.has(Clue::LoadsModel) || group.event.facts.other_processes.len() >= 2)

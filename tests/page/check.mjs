@@ -88,10 +88,7 @@ async function secrets() {
     segment_type: "large", blocks: [block] }], device_traces: [] }));
   const names = (...options) => packOf(replay("--format", "html", ...options, file)).names.join("\n");
   const masked = names(), redacted = names("--redact");
-  // What a browser still writes as it ends keeps its folder; that says nothing of the page.
-  try {
-    rmSync(folder, { recursive: true, maxRetries: 20, retryDelay: 100 });
-  } catch {}
+  rmSync(folder, { recursive: true, maxRetries: 20, retryDelay: 100 });
   assert.ok(masked.includes("jane.doe") && !masked.includes("abcdefghijklmnop12"), masked);
   assert.ok(redacted.includes("train.py") && !/jane|zeus|abcdefghijklmnop12/.test(redacted), redacted);
 }
@@ -336,10 +333,7 @@ async function inBrowser() {
     clean("many devices");
   } finally {
     await browser.close();
-    // What a browser still writes as it ends keeps its folder; that says nothing of the page.
-    try {
-      rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
-    } catch {}
+    rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
   }
 }
 

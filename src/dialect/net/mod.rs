@@ -83,14 +83,12 @@ fn read(document: &Document, position: usize) -> Option<Event> {
 /// CUDA_ERROR_LAUNCH_FAILED` is a kernel's crash, reported by the next call.
 fn of_another_code(line: &str) -> bool {
     const CODES: &[&str] = &["CUDA_ERROR_", "cudaError", "hipError"];
-    let word = |rest: &str| rest.bytes().take_while(|b| b.is_ascii_alphanumeric() || *b == b'_').count();
-    let mut codes = CODES
-        .iter()
-        .flat_map(|code| line.match_indices(code).map(|(at, code)| &line[at + code.len()..]))
-        .filter(|rest| word(rest) > 0)
-        .map(|rest| rest[..word(rest)].to_ascii_lowercase())
-        .peekable();
-    codes.peek().is_some() && !codes.any(|code| ["memory", "resource", "limit"].iter().any(|of| code.contains(of)))
+    let name =
+        |rest: &str| rest.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').next().map(str::to_ascii_lowercase);
+    let codes =
+        CODES.iter().flat_map(|code| line.match_indices(code).filter_map(|(at, code)| name(&line[at + code.len()..])));
+    let mut named = codes.filter(|code| !code.is_empty()).peekable();
+    named.peek().is_some() && !named.any(|code| ["memory", "resource", "limit"].iter().any(|of| code.contains(of)))
 }
 
 /// True below the head of a mail that sends a change or answers another: it tells of failures that were.

@@ -73,10 +73,7 @@ pub fn read(document: &Document, position: usize) -> Option<Event> {
             end = end.max(at);
         }
     }
-    end = end.max(parts(document, position, &notice, from, &mut event)?);
-    event.at.last = event.at.last.max(text.span(from, end).last);
-    event.message = text.readable(start, end, 600);
-    Some(finish(document, position, event))
+    with_parts(document, position, &notice, start, from..end, event)
 }
 
 /// How the table of what a program takes begins, which is printed with a refusal alone.
@@ -94,15 +91,19 @@ fn cut_head(document: &Document, position: usize) -> Option<Event> {
     let mut event = notice.event("xla-tpu-compile", Program::Jax, Resource::Gpu, from, end);
     event.facts.note(Fact::Requested, used);
     event.sign(Sign::Cut);
-    let end = end.max(parts(document, position, &notice, from, &mut event)?);
-    event.at.last = event.at.last.max(notice.text.span(from, end).last);
-    event.message = notice.text.readable(from, end, 600);
-    Some(finish(document, position, event))
+    with_parts(document, position, &notice, from, from..end, event)
 }
 
-/// The parts of what a program takes, and where the last of them ends.
-fn parts(document: &Document, position: usize, notice: &Notice, from: usize, event: &mut Event) -> Option<usize> {
-    let mut end = from;
+/// An event of which a part of the notice is read, with what the table behind it tells; its text begins at `start`.
+fn with_parts(
+    document: &Document,
+    position: usize,
+    notice: &Notice,
+    start: usize,
+    read: std::ops::Range<usize>,
+    mut event: Event,
+) -> Option<Event> {
+    let (from, mut end) = (read.start, read.end);
     // The parts: `reserved 260.00M`, `program 55.24G`, `arguments 0B`, `HLO temp 54.99G`.
     let parts = [
         ("reserved", Number::ReservedByRuntime),
@@ -125,7 +126,9 @@ fn parts(document: &Document, position: usize, notice: &Notice, from: usize, eve
     {
         event.facts.numbers.entry(Number::LargestBuffer).or_insert((size.bytes as f64, size.at));
     }
-    Some(end)
+    event.at.last = event.at.last.max(notice.text.span(from, end).last);
+    event.message = notice.text.readable(start, end, 600);
+    Some(finish(document, position, event))
 }
 
 fn finish(document: &Document, position: usize, mut event: Event) -> Event {
