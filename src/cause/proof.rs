@@ -160,6 +160,8 @@ pub(crate) fn proof(incident: &Incident) -> Option<Proof> {
         && at("like-sized-processes", &["ranks"]).is_none()
         && level("idle-neighbours").is_none()
         && level("ranks-on-one-device").is_none()
+        // Started by one launcher, they may be this very job's.
+        && !incident.event.lists_ids_in_a_row(3)
         && let Some(found) = level("strangers")
     {
         return by(CauseId::OtherProcess, found);

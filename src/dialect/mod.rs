@@ -220,6 +220,15 @@ impl Event {
         self.has(Sign::SessionsRanOut) || self.has(Sign::HandlesRanOut)
     }
 
+    /// True where at least so many other processes are listed whose ids follow on one another, and on this one's where
+    /// it is told: one launcher started them. Each starts threads while the next one is still to come.
+    pub fn lists_ids_in_a_row(&self, least: u64) -> bool {
+        const BETWEEN: u64 = 16;
+        let ids = || self.facts.other_processes.iter().map(|other| other.pid).chain(self.facts.pid.value());
+        let others = self.facts.other_processes.len() as u64;
+        others >= least && ids().min().zip(ids().max()).is_some_and(|(first, last)| last - first <= others + BETWEEN)
+    }
+
     /// The family of the device: by what the message speaks of, else by the program; NVIDIA's where neither tells.
     pub fn accelerator(&self) -> Accelerator {
         let signs = [

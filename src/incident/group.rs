@@ -429,20 +429,11 @@ fn crowded(group: &Group, context: &Context) -> bool {
         || started_together(&group.event, context)
 }
 
-/// How far apart the ids of processes may lie that one launcher started, beyond their number: each rank starts threads
-/// while the next one is still to come.
-const PIDS_BETWEEN: u64 = 16;
-
 /// True where the message lists processes whose ids follow on one another, and a launcher started as many: ranks of
-/// this job, which are nobody's to end. Three such beside this one need no launcher in the log; where this one is not
-/// told from them, they may be anything that was started together, such as workers of a test.
+/// this job, which are nobody's to end. Where no launcher shows, they may as well be a neighbour's.
 fn started_together(event: &Event, context: &Context) -> bool {
-    let pids = || event.facts.other_processes.iter().map(|other| other.pid).chain(event.facts.pid.value());
-    let others = event.facts.other_processes.len() as u64;
     let launched = context.origin.spread.max(context.world_size.value().unwrap_or(0));
-    let near = pids().min().zip(pids().max()).is_some_and(|(first, last)| last - first <= others + PIDS_BETWEEN);
-    let apart = event.facts.get(Fact::Process).is_some();
-    near && (others >= 3 && apart || others >= 2 && launched >= 2)
+    launched >= 2 && event.lists_ids_in_a_row(2)
 }
 
 /// Messages that are held against each other for [`shared_devices`].

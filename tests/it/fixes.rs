@@ -797,8 +797,8 @@ fn a_loop_of_chainers_trainer_has_a_batch() {
     assert_eq!(offers_for(text).first(), Some(&"smaller-batch"));
 }
 
-/// Ranks of one job, however much each holds: a launcher that was asked for four, and four whose ids follow on one
-/// another. They were told to be somebody else's, proved, and to be killed.
+/// Ranks of one job, however much each holds: a launcher that was asked for four, and ids that follow on one another.
+/// They were told to be somebody else's, proved, and to be killed.
 #[test]
 fn processes_whose_ids_follow_on_one_another_are_ranks_and_are_not_ended() {
     let listed = |pids: [u32; 3]| {
@@ -817,6 +817,9 @@ fn processes_whose_ids_follow_on_one_another_are_ranks_and_are_not_ended() {
     assert!(!ranks.contains(&"free-the-device") && !ranks.contains(&"kill-zombies"), "{ranks:?}");
     let strangers = offers_for(&listed([70211, 3391, 15020]));
     assert_eq!(strangers.first(), Some(&"free-the-device"), "{strangers:?}");
+    // Without a launcher they are as well a neighbour's.
+    let alone = listed([70211, 70210, 70212]).replace("torchrun --standalone --nproc_per_node=4", "python");
+    assert!(!offers_for(&alone).contains(&"device-per-rank"));
 }
 
 #[test]
