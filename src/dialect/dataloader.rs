@@ -32,7 +32,8 @@ fn read(document: &Document, position: usize) -> Option<Event> {
 
 /// True for a line that names a file in shared memory or the code that makes one.
 fn in_shared_memory(line: &str) -> bool {
-    ["</torch_", "/dev/shm", "multiprocessing/heap.py", "multiprocessing/shared_memory.py", "SemLock("]
+    // `_share_fd_cpu_`, `_share_filename_cpu_`: torch/multiprocessing/reductions.py and torch/storage.py.
+    ["</torch_", "/dev/shm", "multiprocessing/heap.py", "multiprocessing/shared_memory.py", "SemLock(", "_share_f"]
         .iter()
         .any(|place| line.contains(place))
 }

@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 
 pub const DIALECT: Dialect = Dialect {
     name: "kernel",
-    triggers: &["oom-kill", "illed", "Out of memory", "out of memory", "total_vm", "oom_kill "],
+    triggers: &["oom-kill", "illed", "Out of memory", "out of memory", "total_vm", "oom_kill ", ", failcnt "],
     read,
 };
 
@@ -38,7 +38,7 @@ const NOT_KILLED: &str = "no killable processes";
 
 fn read(document: &Document, position: usize) -> Option<Event> {
     let line = field::text(document, position);
-    if let Some(event) = counted_kills(document, position) {
+    if let Some(event) = counted_kills(document, position).or_else(|| full_group(document, position)) {
         return Some(event);
     }
     if !speaks_of_a_kill(line) && !is_lone_table(document, position) {
@@ -93,6 +93,27 @@ fn counted_kills(document: &Document, position: usize) -> Option<Event> {
     if near.map(|at| field::text(document, at)).any(|line| is_kill(line) || line.contains("OOMKilled")) {
         event.standing = Standing::Follower;
     }
+    Some(event)
+}
+
+/// `memory: usage 1048576kB, limit 1048576kB, failcnt 137` of a report of which the lines that name a victim are
+/// missing: a group at its limit, in which the kernel looked for one (mm/memcontrol.c, mem_cgroup_print_oom_meminfo).
+fn full_group(document: &Document, position: usize) -> Option<Event> {
+    const NEAR: usize = 400;
+    let line = without_prefix(field::text(document, position)).trim();
+    let told = line.strip_prefix("memory: usage ")?;
+    let (usage, limit) = (kilobytes_after(line, "usage ")?, kilobytes_after(line, "limit ")?);
+    let failed = field::leading_number(field::after(told, "failcnt ")?).is_some_and(|count| count > 0);
+    let full = limit < UNLIMITED_KB && usage >= limit - limit / 100;
+    let near = field::before(position, NEAR).chain(field::behind(document, position, NEAR));
+    if !(failed && full) || near.map(|at| field::text(document, at)).any(speaks_of_a_kill) {
+        return None;
+    }
+    let mut event = field::event(document, position, "kernel-group-full", Program::LinuxKernel, Resource::Cgroup);
+    let at = event.at;
+    let size = |kb: u64| Figure { bytes: kb.saturating_mul(1024), half_width: 0, at };
+    event.facts.note(Fact::Process, size(usage));
+    event.facts.note(Fact::Limit, size(limit));
     Some(event)
 }
 

@@ -147,12 +147,17 @@ pub fn first_of(document: &Document, position: usize, phrases: &[Phrase]) -> Opt
     // A library's error quoted by its caller is no advice, whatever stands in front of it.
     if event.facts.sizes.is_empty()
         && !event.has(Sign::ForeignLibrary)
-        && super::mention::is_code_or_advice(&line.text, line.text.find("emory").unwrap_or(0))
+        && super::mention::is_code_or_advice(&line.text, spoken(&line.text, phrase))
     {
         return None;
     }
     settle(&mut event);
     Some((event, notice))
+}
+
+/// Where a line begins to speak of memory: at the word itself, else at the phrase's own.
+fn spoken(text: &str, phrase: &Phrase) -> usize {
+    text.find("emory").or_else(|| phrase.words.iter().find_map(|word| text.find(word))).unwrap_or(0)
 }
 
 /// How often a search or service had done the same work before, as the lines in front show: the number of the last

@@ -43,7 +43,8 @@ pub(super) struct Kill {
 pub(super) fn kill(line: &str) -> Option<Kill> {
     let line = bare(line).trim_end();
     // A progress bar without a line end stands in front of the word.
-    let line = line.rfind("it/s]").map_or(line, |bar| &line[bar + "it/s]".len()..]).trim();
+    let rates = ["it/s]", "s/it]", "B/s]"].into_iter().filter_map(|rate| Some(line.rfind(rate)? + rate.len()));
+    let line = rates.max().map_or(line, |end| &line[end..]).trim();
     if line.starts_with("zsh: killed ") || line.starts_with("fish: ") && line.contains("by signal SIGKILL") {
         return Some(Kill { pid: None });
     }
@@ -127,6 +128,7 @@ mod tests {
             ("Killed", None),
             ("0112 Killed        python train.py", None),
             (" 50%|█████     | 5/10 [00:05<00:05,  1.00it/s]Killed", None),
+            ("Loading checkpoint shards:  50%|█████     | 4/8 [02:15<02:28, 37.16s/it]Killed", None),
         ] {
             assert_eq!(kill(line), Some(Kill { pid }), "{line}");
         }

@@ -52,6 +52,8 @@ const ROWS: &[Wording] = &[
     row(&["Ran out of memory trying to allocate", "[info"], "rmm-arena", Program::Rapids, Gpu),
     row(&["[malloc] Unable to allocate"], "mlx-malloc", Program::Mlx, Host),
     row(&["couldn't allocate integrator state"], "blender-metal", Program::Blender, Gpu),
+    // thrust/detail/temporary_buffer.inl: what sorts and scans work with, which a device refused.
+    row(&["get_temporary_buffer failed"], "thrust-temporary-buffer", Program::Thrust, Gpu),
     row(&["OIDN error: out of memory"], "blender-denoiser", Program::Blender, Gpu),
     row(&["out of GPU and shared host memory"], "blender-gpu-and-host", Program::Blender, Gpu),
     row(
@@ -74,6 +76,10 @@ const ROWS: &[Wording] = &[
         Program::Ffmpeg,
         Gpu,
     ),
+    // accelerate/utils/memory.py, under the Trainer's auto_find_batch_size and in many scripts: the failures themselves
+    // were caught and are not printed.
+    row(&["No executable batch size found, reached zero"], "accelerate-no-batch-size", Program::Pytorch, Gpu)
+        .shows(&[Sign::EverySizeTried]),
     row(&["Not enough memory for Block Cache"], "ktransformers-block-cache", Program::Ktransformers, Host),
     row(&["Memory allocation failed for", "numa"], "ktransformers-numa", Program::Ktransformers, Host),
     row(&["Failed to allocate CPU Memory"], "mxnet-host", Program::Mxnet, Host),
@@ -124,6 +130,9 @@ const ROWS: &[Wording] = &[
     row(&["failed to find a memory slot for batch"], "llamacpp-cache-full", Program::LlamaCpp, KvCache),
     row(&["exceeds the available context size"], "llamacpp-context-exceeded", Program::LlamaCpp, KvCache)
         .shows(&[Sign::BeyondContext]),
+    // ggml.c: ggml_new_object, ggml_new_tensor_impl. The pool of a context is as large as whoever made it said.
+    row(&["not enough space in the context's memory pool"], "ggml-memory-pool", Program::LlamaCpp, Host)
+        .shows(&[Sign::FixedBuffer]),
     row(&["Context size has been exceeded"], "llamacpp-context-exceeded", Program::LlamaCpp, KvCache)
         .shows(&[Sign::BeyondContext]),
     row(&["KV cache is full - try increasing"], "llamacpp-cache-full", Program::LlamaCpp, KvCache)
@@ -192,6 +201,7 @@ const TRIGGERS: &[&str] = &[
     "Ran out of memory trying to allocate",
     "[malloc] Unable to allocate",
     "couldn't allocate integrator state",
+    "get_temporary_buffer failed",
     "OIDN error: out of memory",
     "out of GPU and shared host memory",
     "Maximum GPU image size or available GPU memory was likely exceeded",
@@ -204,6 +214,7 @@ const TRIGGERS: &[&str] = &[
     "Insufficient VRAM",
     "Insufficient space in device allocation",
     "Device setup failed for decoder",
+    "No executable batch size found, reached zero",
     "Not enough memory for Block Cache",
     "Memory allocation failed for",
     "Failed to allocate CPU Memory",
@@ -237,6 +248,7 @@ const TRIGGERS: &[&str] = &[
     "requires more system memory than is currently available, evicting",
     "failed to find a memory slot for batch",
     "exceeds the available context size",
+    "not enough space in the context's memory pool",
     "Context size has been exceeded",
     "KV cache is full - try increasing",
     "input length exceeds the context length",

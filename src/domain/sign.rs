@@ -116,6 +116,10 @@ closed_set! {
         Initializer = "initializer",
         /// The failure happened while requests were served, after weights, cache and graphs had found their place.
         WhileServing = "while-serving",
+        /// A buffer whose size the program had fixed was too small; memory itself was not asked for.
+        FixedBuffer = "fixed-buffer",
+        /// The program itself tried smaller and smaller batches, down to one sample.
+        EverySizeTried = "every-size-tried",
         /// A worker of a pool of processes was killed.
         PoolWorkerKilled = "pool-worker-killed",
         /// No reader knows the message: what it means was told by the words around its figures.

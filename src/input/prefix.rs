@@ -43,7 +43,7 @@ pub(super) fn strip_line(line: &mut Line) -> bool {
         line.text.drain(prefix.from..prefix.to);
         any = true;
     }
-    if let Some(rank) = named_in_parentheses(&line.text) {
+    if let Some(rank) = named_in_parentheses(&line.text).or_else(|| named_in_brackets(&line.text)) {
         line.rank = Some(rank);
     }
     any
@@ -102,6 +102,14 @@ fn named_in_parentheses(text: &str) -> Option<u32> {
     }
     let name = inner.split([' ', ',']).next()?;
     ["_TP", "_PP", "_EP", "_DP"].iter().find_map(|mark| number(leading_digits(name.split_once(mark)?.1)))
+}
+
+/// `[07/24/2025-02:51:40] [TRT-LLM] [RANK 1] [E] text`: a rank among the brackets of a logger, behind a bar that had no
+/// line end, too; the text stays, because the other brackets tell as much.
+fn named_in_brackets(text: &str) -> Option<u32> {
+    const WITHIN: usize = 400;
+    let (_, inner) = text.split_once("[RANK ").filter(|(before, _)| before.len() <= WITHIN)?;
+    number(inner.split_once(']')?.0)
 }
 
 fn strip_regular(lines: &mut [Line]) -> bool {

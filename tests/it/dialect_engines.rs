@@ -49,6 +49,7 @@ const FAILURES: &[(&str, &str, &str, &str, &str)] = &[
         "requested=16384MiB weights=4403.49MiB device=0 device_free_at_start_bytes=11806MiB layers_model=33 layers_offloaded=33 n_ctx=131072 n_gpu_layers=99"),
     ("llama.cpp/compute", "llamacpp-compute-buffer", "llama.cpp", "gpu", "requested=808.00MiB device=1 kv_buffer_bytes=3072MiB"),
     ("llama.cpp/vulkan", "llamacpp-cuda-buffer-alloc", "llama.cpp", "gpu", "requested=1610612736B device=0"),
+    ("llama.cpp/object-pool", "ggml-memory-pool", "llama.cpp", "host", "requested=45632B free=45264B n_ctx=32768 n_gpu_layers=99"),
     ("llama.cpp/pool", "llamacpp-cuda-error", "llama.cpp", "gpu", "device=1"),
     ("llama.cpp/cache-in-ram", "llamacpp-kv-buffer", "llama.cpp", "host", "requested=25769803776B"),
     ("ollama/cache", "llamacpp-kv-buffer", "ollama", "gpu", "requested=2147483648B device=0"),

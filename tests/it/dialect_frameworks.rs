@@ -40,6 +40,14 @@ const CASES: &[Case] = &[
     ),
     case("net/host", "net", "meshfold", Host, "requested=12.5GiB free=3.25GiB", &[Sign::Generic]),
     case("net/chinese", "net", "generic", Gpu, "requested=6GiB free=2GiB capacity=8GiB", &[Sign::Generic]),
+    case(
+        "wordings/no-batch-size",
+        "accelerate-no-batch-size",
+        "pytorch",
+        Gpu,
+        "",
+        &[Sign::NoFigures, Sign::EverySizeTried],
+    ),
     case("wordings/kokkos-space", "kokkos-memory-space", "kokkos", Gpu, "requested=6.5GiB", &[]),
     case("wordings/context", "llamacpp-context-exceeded", "llama.cpp", Resource::KvCache, "", &[Sign::NoFigures]),
     case(

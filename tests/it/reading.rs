@@ -202,3 +202,40 @@ fn a_line_of_progress_as_wide_as_those_above_it_is_no_part_of_the_message() {
     let log = format!("{}\n{}\n{}\n{message}\n", step(10), step(11), step(12));
     assert_eq!(failures(&log).remove(0).at.first, 4);
 }
+
+#[test]
+fn a_batch_per_device_names_no_device() {
+    let log = "Instantaneous batch size per device = 8\nRuntimeError: nvfoo: out of memory, needed 512 MiB\n";
+    assert_eq!(failures(log).remove(0).facts.device.value(), None);
+}
+
+#[test]
+fn the_number_that_begins_the_line_behind_a_message_is_no_gpu() {
+    let log = "torch.OutOfMemoryError: Allocation on device\n4096 nodes in the queue\n";
+    assert_eq!(failures(log).remove(0).facts.device.value(), None);
+}
+
+#[test]
+fn a_group_at_its_limit_is_a_failure_where_the_lines_of_the_victim_are_missing() {
+    let full = "[ 812.402817] memory: usage 1048576kB, limit 1048576kB, failcnt 137\n";
+    let event = failures(full).remove(0);
+    assert_eq!(event.resource, Resource::Cgroup);
+    assert_eq!(figure(&event, Fact::Limit), Some(GIB));
+    for calm in ["usage 1048576kB, limit 1048576kB, failcnt 0", "usage 524288kB, limit 1048576kB, failcnt 137"] {
+        assert_eq!(failures(&format!("[ 812.402817] memory: {calm}\n")).len(), 0, "{calm}");
+    }
+}
+
+#[test]
+fn killed_behind_a_bar_of_seconds_per_step_is_a_kill() {
+    for rate in ["37.16s/it]", "2.10it/s]", "31.2MB/s]"] {
+        let log = format!("Loading checkpoint shards:  50%|#####     | 4/8 [02:15<02:28, {rate}Killed\n");
+        assert_eq!(failures(&log).len(), 1, "{rate}");
+    }
+}
+
+#[test]
+fn a_search_for_a_batch_size_that_found_none_is_a_failure() {
+    let log = "RuntimeError: No executable batch size found, reached zero.\n";
+    assert_eq!(failures(log).len(), 1);
+}

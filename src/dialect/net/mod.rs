@@ -1260,7 +1260,10 @@ fn device(known: &mut Known<u32>, line: &str, place: Span) {
                 });
             // `gpu02` is a machine's name: no driver pads its numbers.
             let padded = gap == 0 && digits == 2 && rest.starts_with('0');
-            let starts = !padded && !lower[..at].ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
+            // `batch size per device = 8` counts something on each of them.
+            let before = lower.get(..at).unwrap_or_default();
+            let counted = ["per ", "per_", "per-", "each "].iter().any(|word| before.ends_with(word));
+            let starts = !padded && !counted && !before.ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
             if (1..=2).contains(&digits)
                 && gap <= 3
                 && apart
@@ -1323,13 +1326,18 @@ pub(super) fn survived(document: &Document, position: usize, event: &Event) -> b
     let mild = matches!(level(field::text(document, position)), Some(Level::Warning | Level::Chatter));
     let here = || (position..=last.min(position + SOON)).any(|at| says(at, OTHER_WAY));
     let soon = |words: &[&str]| field::behind(document, last, SOON).any(|at| says(at, words));
+    // Where the log ends with a try, nobody knows how it went.
+    let tried = |words: &[&str]| {
+        let said = field::behind(document, last, SOON).find(|at| says(*at, words));
+        said.is_some_and(|at| field::behind(document, at, SOON).any(|at| !field::text(document, at).trim().is_empty()))
+    };
     let outcome = outcome::after(document, last);
     // An exception ends what raised it, unless the log shows that something went on.
     match outcome {
         After::Died => false,
         // A pool that is refused its growth does with what it has.
         After::WentOn => event.has(Sign::PoolGrowthRefused) || here() || soon(OTHER_WAY),
-        After::Unknown => mild && here() || soon(AGAIN),
+        After::Unknown => mild && here() || tried(AGAIN),
     }
 }
 

@@ -135,6 +135,8 @@ const LABELS: &[(&str, Fact)] = &[
     ("largest block", Fact::LargestFreeChunk),
     ("largestcontinuousfree", Fact::LargestFreeChunk),
     ("largest continuous", Fact::LargestFreeChunk),
+    // `All available memory (3354MB) has been used`: what it may use, and none of it is free.
+    ("all available memory", Fact::Limit),
     ("available", Fact::Free),
     ("avail", Fact::Free),
     ("remain", Fact::Free),
@@ -143,6 +145,9 @@ const LABELS: &[(&str, Fact)] = &[
     ("unused", Fact::Free),
     ("usable", Fact::Free),
     ("capacity", Fact::Capacity),
+    // `Can't calloc 570 nodes totalling 6853338000 bytes`
+    ("totalling", Fact::Requested),
+    ("totaling", Fact::Requested),
     ("total", Fact::Capacity),
     ("installed", Fact::Capacity),
     ("memory size is", Fact::Capacity),

@@ -595,6 +595,7 @@ const NAMES: &[(&str, Option<Resource>)] = {
         ("OutOfMemoryException", None),
         ("OutOfMemoryError", None),
         ("OutOfMemory", None),
+        ("OutofMemory", None),
         ("OutOfDeviceMemory", Some(Gpu)),
         ("OutOfHostMemory", Some(Host)),
         // Only thrust's and RMM's exceptions say more than the standard library's.
@@ -658,6 +659,7 @@ const SENTENCES: &[(&str, Option<Resource>)] = {
         ("memory usage limit reached", None),
         ("reached the memory limit", None),
         ("reached memory limit", None),
+        ("reached the pre-set memory limit", None),
         ("hit the memory limit", None),
         ("no memory available", None),
         ("no memory:", None),

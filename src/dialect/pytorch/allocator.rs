@@ -515,5 +515,10 @@ fn goes_on(document: &Document, event: &Event) -> bool {
     let Some(from) = document.position(event.at.first) else { return false };
     let Some(to) = document.position(event.at.last) else { return false };
     let near = document.lines.get(from..to.saturating_add(4).min(document.lines.len())).unwrap_or_default();
-    near.iter().any(|line| WORDS.iter().any(|word| line.text.contains(word)))
+    // nnU-Net says what it does about it before it prints the error that it caught.
+    let announced = from.checked_sub(1).and_then(|before| document.lines.get(before)).is_some_and(|before| {
+        let lower = before.text.to_ascii_lowercase();
+        lower.contains("memory") && ["moving", "falling back", "retrying"].iter().any(|word| lower.contains(word))
+    });
+    announced || near.iter().any(|line| WORDS.iter().any(|word| line.text.contains(word)))
 }

@@ -29,7 +29,8 @@ pub fn read(document: &Document, position: usize) -> Option<Event> {
     fields.reach(end);
     let mut range = wording::Range::default();
     range.since((2, 0));
-    if let Some((index, after)) = text.count_at(end) {
+    // Where they end it, a number that follows is the next line's.
+    if let Some((index, after)) = text.count_at(end).filter(|_| !cut_by_index) {
         fields.facts.device =
             u32::try_from(index).map_or(Known::default(), |index| Known::Seen(index, text.span(end, after)));
     } else {

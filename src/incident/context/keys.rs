@@ -434,9 +434,12 @@ pub(super) const ROWS: &[Row] = &[
     },
     Row {
         names: &["device", "devices"],
-        when: If(|s| s.command || s.pair.value.starts_with('['), "device: [0, 1, 2]"),
+        when: If(|s| s.command || s.pair.value.starts_with('[') || a_device(&s.pair).is_some(), "device: [0, 1, 2]"),
         value: Other(
             |s, found| {
+                if let Some(device) = a_device(&s.pair) {
+                    return found.push(Setting::Meant(device));
+                }
                 let value = s.pair.value;
                 let value = if value.starts_with('[') { value } else { unquoted_list(&s.pair) };
                 push(found, listed_devices(value), Setting::Devices);
@@ -995,6 +998,14 @@ fn quantize(stated: &Stated<'_>, found: &mut Vec<Setting>) {
         found.push(Setting::Quantized(true));
         found.push(Setting::Precision(precision));
     }
+}
+
+/// `cuda:3`, the one device that is asked for.
+fn a_device(pair: &Pair<'_>) -> Option<u32> {
+    pair.rest.trim_start_matches(['"', '\'']).strip_prefix("cuda:").and_then(|rest| {
+        let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+        rest.get(..end)?.parse().ok()
+    })
 }
 
 fn visible_devices(stated: &Stated<'_>, found: &mut Vec<Setting>) {

@@ -1,7 +1,9 @@
 //! What the rest of the log says about the run: program, batch, phase, settings, memory over time.
 
 mod account;
+mod boxed;
 mod command;
+mod counters;
 mod given;
 mod keys;
 mod option;
@@ -121,7 +123,13 @@ impl Frame {
     /// True for code of the user rather than of an installed package or the interpreter.
     pub fn is_user_code(&self) -> bool {
         let file = self.file.replace('\\', "/");
+        let code = self.code.as_deref().unwrap_or_default();
+        // What a package installs to be typed: `/venv/bin/accelerate`, which does nothing but call it.
+        let command = file.contains("/bin/") && !file.ends_with(".py")
+            || ["sys.exit(cli())", "sys.exit(main())"].contains(&code.trim());
         !(file.is_empty()
+            || command
+            || ["/torch/nn/", "/torch/_", "/torch/utils/", "/torch/optim/"].iter().any(|part| file.contains(part))
             || file.contains("/site-packages/")
             || file.contains("/dist-packages/")
             || ["<frozen", "<decorator", "<__array", "<eval_with"].iter().any(|made| file.starts_with(made))
@@ -258,6 +266,10 @@ closed_set! {
         Pod = "pod",
         /// A batch system or a cluster's own file systems show: nobody is root there.
         Cluster = "cluster",
+        /// Several processes work side by side: `n_jobs=8`, `15 parallel processing`, `mpirun -n 16`.
+        SideBySide = "side-by-side",
+        /// That batch system is Slurm.
+        SlurmJob = "slurm-job",
         /// A notebook in somebody else's cloud: Colab, Kaggle.
         HostedNotebook = "hosted-notebook",
         /// A step of an image's build: what the machine has is set outside of it.
@@ -360,6 +372,8 @@ pub struct Context {
     /// The value of PYTORCH_CUDA_ALLOC_CONF, PYTORCH_ALLOC_CONF or PYTORCH_HIP_ALLOC_CONF.
     pub alloc_conf: Known<String>,
     pub visible_devices: Known<String>,
+    /// The one device that a configuration or a command asks for: `device: cuda:3`.
+    pub meant_device: Known<u32>,
     /// A memory limit of the job: Slurm --mem, container limit, ulimit.
     pub memory_limit: Known<Figure>,
     /// RAM of the machine.
@@ -421,6 +435,11 @@ impl Context {
             }
         }
         (own.len() >= 2).then_some(here.used.at)
+    }
+
+    /// True where half of /dev/shm or more was free when it was looked at, which may have been after the failure.
+    pub fn shared_memory_has_room(&self) -> bool {
+        self.shared_memory().is_some_and(|(used, total, _)| used < total / 2)
     }
 
     /// What of /dev/shm was in use, its size, and the line, by the last row of `df` that tells of it.

@@ -92,6 +92,10 @@ pub struct Origin {
     pub buffers_in_16_bit: bool,
     /// The script of a batch job shows the memory that it asks for.
     pub asks_for_memory: bool,
+    /// The line by which it asks Slurm, and the same with twice as much.
+    pub asked: Option<(String, String)>,
+    /// The process of a Nextflow pipeline that failed, by the name that its configuration knows it by.
+    pub nextflow_process: Option<String>,
     /// Nobody has the rights of the administrator there: a cluster, its entrance, a notebook service.
     pub shared: bool,
 }
@@ -185,6 +189,8 @@ impl Found {
         origin.buffers_in_16_bit |= says(&["shape: bf16[", "shape: f16["]);
         origin.asks_for_memory |=
             lower.trim_start().starts_with('#') && says(&["sbatch --mem", "pbs -l mem", "-l h_vmem", "bsub -m "]);
+        origin.asked = origin.asked.take().or_else(|| asked_of_slurm(text));
+        origin.nextflow_process = origin.nextflow_process.take().or_else(|| failed_process(text));
         origin.nvls |= lower.contains("nvls") || NVSWITCHED.iter().any(|name| lower.contains(name));
         origin.shared |= SHARED.iter().any(|sign| lower.contains(sign));
         origin.spread = origin.spread.max(spread(text, &lower)).max(listed_in_use(&lower));
@@ -530,6 +536,24 @@ fn stamped(text: &str) -> Option<Month> {
     })
 }
 
+/// `#SBATCH --mem-per-cpu=4096M   # a remark` as it stands, without the remark, and with twice the amount.
+fn asked_of_slurm(text: &str) -> Option<(String, String)> {
+    let (options, _) = text.trim().split_once("   ").unwrap_or((text.trim(), ""));
+    let (name, amount) = options.strip_prefix("#SBATCH ")?.trim().split_once('=')?;
+    let digits = amount.bytes().take_while(u8::is_ascii_digit).count();
+    let unit = amount.get(digits..).filter(|unit| matches!(*unit, "" | "K" | "M" | "G" | "T" | "MB" | "GB"))?;
+    let twice = amount.get(..digits)?.parse::<u64>().ok().filter(|amount| *amount > 0)?.checked_mul(2)?;
+    matches!(name, "--mem" | "--mem-per-cpu" | "--mem-per-gpu")
+        .then(|| (format!("{name}={amount}"), format!("#SBATCH {name}={twice}{unit}")))
+}
+
+/// `Error executing process > 'NFCORE_RNASEQ:ALIGN_STAR:STAR_ALIGN (liver_1)'`: `STAR_ALIGN`.
+fn failed_process(text: &str) -> Option<String> {
+    let (_, quoted) = text.split_once("Error executing process > '")?;
+    let name = quoted.split(['\'', ' ']).next()?.rsplit(':').next()?;
+    (!name.is_empty()).then(|| name.to_string())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -614,5 +638,25 @@ mod tests {
         assert_eq!(kernel(report), Some((5, 4)));
         let tainted = "Comm: python Kdump: loaded Tainted: G   ---- T 3.10.0-957.12.2.el7.x86_64 #1";
         assert_eq!(kernel(tainted), Some((3, 10)));
+    }
+
+    #[test]
+    fn what_a_batch_script_asks_for_is_asked_twice() {
+        let twice = |text: &str| asked_of_slurm(text).map(|(_, twice)| twice);
+        let line = "#SBATCH --mem-per-cpu=4096M   # memory; default unit is megabytes";
+        assert_eq!(twice(line).as_deref(), Some("#SBATCH --mem-per-cpu=8192M"));
+        assert_eq!(twice("#SBATCH --mem=64G").as_deref(), Some("#SBATCH --mem=128G"));
+        for other in ["#SBATCH --time=04:00", "#SBATCH --mem=0", "--mem=64G", "#SBATCH --mem=lots"] {
+            assert_eq!(twice(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn the_process_of_a_pipeline_is_named_as_its_configuration_does() {
+        let of = |text: &str| failed_process(text);
+        let line = "Error executing process > 'NFCORE_RNASEQ:RNASEQ:ALIGN_STAR:STAR_ALIGN (liver_1)'";
+        assert_eq!(of(line).as_deref(), Some("STAR_ALIGN"));
+        assert_eq!(of("Error executing process > 'star (B6_405)'").as_deref(), Some("star"));
+        assert_eq!(of("executing process > star"), None);
     }
 }

@@ -20,6 +20,12 @@ pub(super) fn clues(lower: &str, found: &mut Vec<Clue>) {
         says(&["kubectl ", "kubelet", "kubepods", "kubernetes.io", "kubeflow", "emptydir", "pod/"])
             || names_a_pod(lower),
     );
+    add(Clue::SideBySide, side_by_side(lower));
+    add(
+        Clue::SlurmJob,
+        starts(&["#sbatch"])
+            || says(&["slurmd/", "slurmstepd", "slurm_job", "slurm/", "sbatch ", "srun:", "srun ", "sacct "]),
+    );
     add(
         Clue::Cluster,
         starts(&["#sbatch", "#pbs ", "#bsub", "#$ -"])
@@ -132,6 +138,38 @@ fn names_a_pod(lower: &str) -> bool {
     host.contains('-') && host.split('-').any(part)
 }
 
+/// True for a line that tells of several processes at work at a time, by their number.
+fn side_by_side(lower: &str) -> bool {
+    let several = |text: &str| {
+        let digits = text.trim_start_matches([' ', '=', ':']);
+        let end = digits.bytes().take_while(u8::is_ascii_digit).count();
+        digits.get(..end).and_then(|count| count.parse::<u64>().ok()).is_some_and(|count| count > 1)
+    };
+    let before = |words: &str| {
+        lower.split_once(words).is_some_and(|(before, _)| {
+            let count = before.trim_end().rsplit(|c: char| !c.is_ascii_digit()).next().unwrap_or_default();
+            !count.is_empty() && several(count) && before.ends_with(' ')
+        })
+    };
+    let behind = |name: &str| lower.split_once(name).is_some_and(|(_, behind)| several(behind));
+    [
+        "parallel process",
+        "parallel job",
+        "parallel worker",
+        "parallel task",
+        "processes in parallel",
+        "jobs in parallel",
+    ]
+    .iter()
+    .any(|words| before(words))
+        || ["n_jobs", "--jobs", "--ntasks", "mpirun -n", "mpirun -np", "mpiexec -n", "parallel -j", "processes="]
+            .iter()
+            .any(|name| behind(name))
+        || ["multiprocessing/pool.py", "processpoolexecutor(", "multiprocessing.pool("]
+            .iter()
+            .any(|name| lower.contains(name))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -168,5 +206,20 @@ mod tests {
             assert_eq!(told(line), [Clue::Installs], "{line}");
         }
         assert_eq!(told("OSError: Error loading \"c10.dll\" or its dependencies"), [Clue::LoadsLibrary]);
+    }
+
+    #[test]
+    fn processes_side_by_side_are_told_by_their_number() {
+        for line in [
+            "running the pipeline with 15 parallel processing",
+            "#sbatch --ntasks=128",
+            "randomforest(n_jobs=16)",
+            "mpirun -n 8 lmp",
+        ] {
+            assert!(side_by_side(line), "{line}");
+        }
+        for line in ["parallel processing is off", "n_jobs=1", "tensor parallel size 8", "data parallel training"] {
+            assert!(!side_by_side(line), "{line}");
+        }
     }
 }

@@ -14,6 +14,8 @@ pub(super) struct Progress {
     pub wordless: bool,
     /// Loading is over.
     pub loaded: bool,
+    /// The phase is told by words that stand in a message of failure itself.
+    pub of_the_message: bool,
     /// Image size of an Ultralytics row.
     pub image: Option<u64>,
     /// Bytes of an Ultralytics row's `GPU_mem`.
@@ -35,6 +37,7 @@ pub(super) fn read(text: &str, phases: bool) -> Option<Progress> {
         if progress.step.is_none() {
             step(text, &mut progress);
         }
+        let counts_work = progress.step.is_none() && one_of_many(text, &mut progress);
         if phases {
             // A bar without a line end is followed by whatever is printed next: that is the later of the two.
             let bar_ends = text.rfind(['[', '|']).and_then(|from| Some(from + text.get(from..)?.find(']')? + 1));
@@ -45,13 +48,21 @@ pub(super) fn read(text: &str, phases: bool) -> Option<Progress> {
                 progress.phase = announced(text);
             }
         }
-        progress.loaded = phases && progress.phase.is_none() && load_is_over(&text.to_ascii_lowercase());
+        progress.loaded |= phases && progress.phase.is_none() && load_is_over(&text.to_ascii_lowercase());
         if progress.phase.is_none() && (progress.step.is_some() || progress.epoch.is_some()) {
             progress.phase = Some(if phases && mentions_validation(text) { Phase::Validation } else { Phase::Train });
-            progress.wordless = text.contains("%|") && progress.epoch.is_none() && !learns(text);
+            progress.wordless = (text.contains("%|") || counts_work) && progress.epoch.is_none() && !learns(text);
         }
     }
     (progress != Progress::default()).then_some(progress)
+}
+
+/// The phase that the words of a failure tell: FSDP's warning for each tensor of a state dict that finds no room
+/// (torch/distributed/fsdp, 1.13 to 2.x), and the function that Keras makes of its training step (TensorFlow 2).
+pub(super) fn of_a_message(text: &str) -> Option<Progress> {
+    let saves = text.contains("Failed to clone() tensor with name").then_some(Phase::Checkpoint);
+    let phase = saves.or(text.contains("__inference_train_function").then_some(Phase::Train))?;
+    Some(Progress { phase: Some(phase), of_the_message: true, ..Progress::default() })
 }
 
 /// True for a line, in lower case, that tells that the model is there.
@@ -138,7 +149,7 @@ fn ultralytics_row(text: &str, progress: &mut Progress) -> bool {
 }
 
 /// `12/400` as two numbers.
-fn ratio(word: &str) -> Option<(u64, u64)> {
+pub(super) fn ratio(word: &str) -> Option<(u64, u64)> {
     let (done, all) = word.trim_matches(['[', ']', '(', ')', ',', ':', '\'', '"']).split_once('/')?;
     Some((done.trim().parse().ok()?, all.trim().parse().ok()?))
 }
@@ -182,8 +193,9 @@ fn epoch(text: &str, progress: &mut Progress) {
             progress.epoch = Some(number);
             return;
         }
-        // An option tells what is wanted, as which checkpoint a decoder reads, and not what was reached.
-        if text[..at].ends_with("--") {
+        // An option tells what is wanted, as which checkpoint a decoder reads, and not what was reached; so does a
+        // word for how many there will be.
+        if option_at(text, at) || bounds(&text[..at]) {
             continue;
         }
         if after.starts_with(['s', 'S', '_', '.'])
@@ -252,6 +264,19 @@ fn epoch(text: &str, progress: &mut Progress) {
     }
 }
 
+/// True where the word at `at` stands in the name of an option: `--epoch`, `--max-epoch`.
+fn option_at(text: &str, at: usize) -> bool {
+    let name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let word = text[..at].rsplit(|c: char| !name(c)).next().unwrap_or("");
+    word.starts_with("--") || word.is_empty() && text[..at].ends_with("--")
+}
+
+/// True where what stands before a count says how far it may go: `max epoch: 100`, `total steps 500`.
+fn bounds(before: &str) -> bool {
+    let word = before.trim_end_matches([' ', '-', '_']).rsplit(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or("");
+    ["max", "maximum", "num", "number", "total", "n"].iter().any(|bound| word.eq_ignore_ascii_case(bound))
+}
+
 /// The number of `第5个` or `第 5 ` that ends the text.
 fn ordinal_before(before: &str) -> Option<f64> {
     let head = before.trim_end().trim_end_matches('个').trim_end();
@@ -282,7 +307,10 @@ fn bar(text: &str, progress: &mut Progress) {
     let lower = description.to_ascii_lowercase();
     let says = |words: &[&str]| words.iter().any(|word| lower.contains(word));
     if says(&["load", "shard"]) {
-        progress.phase = Some(Phase::Load);
+        match done < all {
+            true => progress.phase = Some(Phase::Load),
+            false => progress.loaded = true,
+        }
         return;
     }
     let maps = lower.trim_start().starts_with("map");
@@ -335,7 +363,11 @@ fn step(text: &str, progress: &mut Progress) {
             let after = &text[from..];
             let after = after.strip_prefix("/max_steps").unwrap_or(after);
             let after = after.strip_prefix("(train)").unwrap_or(after);
-            if !whole_word || after.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_' || c == '-') {
+            if !whole_word
+                || option_at(text, at)
+                || bounds(before)
+                || after.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_' || c == '-')
+            {
                 continue;
             }
             let rest = after.trim_start_matches(['\'', '"', ' ', ':', '=', '#', '[', '(', '*', '`']);
@@ -352,6 +384,26 @@ fn step(text: &str, progress: &mut Progress) {
             return;
         }
     }
+}
+
+/// What a program goes through one after the other.
+const PIECES_OF_WORK: [&str; 8] = ["image", "fold", "video", "subject", "scene", "prompt", "document", "sample"];
+
+/// `image 44 of 453`, `fold 3/8`: which piece of its work the program is at.
+fn one_of_many(text: &str, progress: &mut Progress) -> bool {
+    let lower = text.to_ascii_lowercase();
+    let found = PIECES_OF_WORK.iter().find_map(|word| {
+        let (before, behind) = lower.split_once(word)?;
+        let begins = before.chars().next_back().is_none_or(|c| !c.is_ascii_alphanumeric());
+        let (at, rest) = whole(behind.trim_start_matches([' ', '#', ':']))?;
+        let rest = rest.trim_start();
+        let (all, _) = whole(rest.strip_prefix('/').or_else(|| rest.strip_prefix("of "))?.trim_start())?;
+        (begins && behind.starts_with([' ', '#', ':']) && at <= all && all > 1).then_some((at, all))
+    });
+    let Some((at, all)) = found else { return false };
+    // Those before this one are done.
+    (progress.step, progress.steps) = (Some(at.saturating_sub(1)), Some(all));
+    true
 }
 
 fn mentions_validation(text: &str) -> bool {

@@ -1,6 +1,7 @@
 //! One pass over a document that collects every statement, and the choice among them for one failure.
 
 use super::command::{self, Launch};
+use super::counters::Counters;
 use super::option::{Quantity, Spelled};
 use super::origin::Origin;
 use super::phrases;
@@ -27,6 +28,8 @@ const KEPT_OF_A_KIND: u8 = 4;
 const PROGRESS_AT_MOST: usize = 65_536;
 /// Readings of side tables kept on either side of a failure.
 const SIDE_AT_MOST: usize = 32;
+/// Lines behind a message on which its exception goes on.
+const OWN_WORDS: u64 = 6;
 /// Progress lines looked at before a failure.
 const PROGRESS_SEARCHED: usize = 512;
 
@@ -118,6 +121,7 @@ impl<'a> ContextReader<'a> {
         let (mut in_frame, mut installed_frame) = (false, false);
         let mut seen = Seen::default();
         let mut shapes = Shapes::default();
+        let mut counters = Counters::default();
         for (position, line) in document.lines.iter().enumerate() {
             let text = line.text.as_str();
             let topics = topics::of(text);
@@ -175,6 +179,12 @@ impl<'a> ContextReader<'a> {
             let mut told = None;
             if !message && !advised && !in_frame && (topics & topics::PROGRESS != 0 || progress::maybe_row(text)) {
                 told = progress::read(text, topics & topics::PHASE != 0);
+            }
+            if topics & topics::PROGRESS != 0 {
+                told = told.or_else(|| progress::of_a_message(text));
+            }
+            if told.is_none() && !message && !advised && !in_frame {
+                told = counters.read(text);
             }
             if let Some(progress) = told {
                 if let Some(image) = progress.image {
@@ -425,6 +435,13 @@ impl<'a> ContextReader<'a> {
         self.launch(&mut context, run);
         self.apply_statements(&mut context, at, run, earliest);
         context.take_frames(self.frames_at(at, rank));
+        // transformers' Trainer runs on Accelerate, which shows in the frames below.
+        let calls = |frame: &Frame| frame.code.as_deref().is_some_and(|code| code.contains("trainer.train("));
+        if let Known::Seen(trainer @ Trainer::Accelerate, _) = &mut context.trainer
+            && context.frames.iter().any(calls)
+        {
+            *trainer = Trainer::HfTrainer;
+        }
         self.apply_progress(&mut context, at, rank, since);
         one_sample_a_step(&mut context);
         if let Some(line) = self.sets_up_a_communicator(at, &context) {
@@ -539,9 +556,13 @@ impl<'a> ContextReader<'a> {
         }
     }
 
-    /// The nearest progress before the failure, from lines of the same rank or of none.
+    /// The nearest progress before the failure, or in its own words, from lines of the same rank or of none.
     fn apply_progress(&self, context: &mut Context, at: Span, rank: Option<u32>, since: u64) {
         let before = self.progress.partition_point(|told| told.line < at.first);
+        let own = self.progress[before..]
+            .iter()
+            .take_while(|told| told.line <= at.last + OWN_WORDS && told.progress.of_the_message);
+        let before = before + own.count();
         let near = self.progress[..before]
             .iter()
             .rev()
@@ -622,6 +643,11 @@ impl<'a> ContextReader<'a> {
                     .last()
                     .or(phase_told);
             }
+        }
+        // What is moved right after the weights were read is the model, whatever its name.
+        let moves = [".to(", ".cuda("].iter().any(|call| context.failing_code().contains(call));
+        if loaded && moves && !context.phase.is_known() && phase_told.is_none() {
+            context.phase = Known::Seen(Phase::Load, at);
         }
         let Some((phase, span)) = announced.or(phase_told) else { return };
         // What steps were printed before says nothing of a collective that no pass called.

@@ -54,6 +54,8 @@ pub(super) enum Setting {
     Parameters(f64),
     AllocConf(String),
     Visible(String),
+    /// `device: cuda:3`.
+    Meant(u32),
     MemoryLimit(Figure),
     /// Slurm's `--mem-per-cpu`, to be multiplied by the CPUs of a task.
     MemoryPerCpu(Figure),
@@ -367,6 +369,12 @@ fn phrases(text: &str, at: Span, found: &mut Vec<Setting>) {
     push(found, number_after("Num examples ="), Setting::Samples);
     push(found, number_after("Num Epochs ="), Setting::Epochs);
     push(found, number_after("Instantaneous batch size per device ="), Setting::MicroBatch);
+    // Unsloth's banner: `Batch size per device = 2`, `Total batch size = 8`, `Total batch size (2 x 4 x 1) = 8`.
+    push(found, number_after("Batch size per device ="), Setting::MicroBatch);
+    if let Some((_, total)) = text.split_once("Total batch size").and_then(|(_, rest)| rest.split_once("= ")) {
+        let digits = total.bytes().take_while(u8::is_ascii_digit).count();
+        push(found, whole(&total[..digits]), Setting::TotalBatch);
+    }
     push(found, number_after("Gradient Accumulation steps ="), Setting::Accumulation);
     push(found, number_after("accumulation) ="), Setting::TotalBatch);
     push(found, number_after("Total optimization steps ="), Setting::Steps);
@@ -375,6 +383,7 @@ fn phrases(text: &str, at: Span, found: &mut Vec<Setting>) {
     for phrase in ["batch size ", "Batch size ", "batch size: ", "Batch size: ", "batch size of "] {
         if let Some(count) = number_after(phrase).filter(plausible_batch)
             && !text.contains("per device")
+            && !lower.contains("total batch size")
         {
             found.push(Setting::Batch(count));
             break;
@@ -655,6 +664,7 @@ pub(super) fn apply(context: &mut Context, parts: &mut Parts, setting: &Setting,
             _ => context.parameters.note(*n, at),
         },
         Setting::AllocConf(value) => context.alloc_conf.note(value.clone(), at),
+        Setting::Meant(device) => context.meant_device.note(*device, at),
         Setting::Visible(value) => context.visible_devices.note(value.clone(), at),
         Setting::MemoryLimit(figure) => context.memory_limit.note(*figure, at),
         Setting::MemoryPerCpu(figure) => parts.memory_per_cpu.note(*figure, at),
@@ -710,6 +720,25 @@ mod tests {
 
     fn read_line(text: &str) -> Vec<Setting> {
         read(text, 1, false).into_iter().map(|(setting, ..)| setting).collect()
+    }
+
+    #[test]
+    fn unsloths_banner_tells_both_batches() {
+        assert!(
+            read_line("O^O/ \\_/ \\    Batch size per device = 2 | Gradient Accumulation steps = 4")
+                .contains(&Setting::MicroBatch(2))
+        );
+        let total = read_line("-    Data Parallel GPUs = 1 | Total batch size (2 x 4 x 1) = 8");
+        assert!(total.contains(&Setting::TotalBatch(8)), "{total:?}");
+        assert!(!total.iter().any(|setting| matches!(setting, Setting::MicroBatch(_))), "{total:?}");
+    }
+
+    #[test]
+    fn one_device_that_is_asked_for_by_number() {
+        for line in ["      device: cuda:3", "device=\"cuda:3\"", "python train.py --device cuda:3"] {
+            assert!(read_line(line).contains(&Setting::Meant(3)), "{line}: {:?}", read_line(line));
+        }
+        assert!(!read_line("device: cuda").iter().any(|setting| matches!(setting, Setting::Meant(_))));
     }
 
     #[test]

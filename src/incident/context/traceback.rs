@@ -1,6 +1,6 @@
-//! The traceback that ends at a failure: Python, IPython and TorchScript frames, and what they show.
+//! The traceback that ends at a failure: Python, IPython, rich and TorchScript frames, and what they show.
 
-use super::{Clue, Context, Frame, Phase};
+use super::{Clue, Context, Frame, Phase, boxed};
 use crate::evidence::Span;
 use crate::input::{Document, Line};
 use std::collections::BTreeMap;
@@ -19,6 +19,9 @@ pub(super) fn frames(document: &Document, position: usize, rank: Option<u32>) ->
         .take(LINES_AT_MOST)
         .filter(|line| rank.is_none() || line.rank.is_none() || line.rank == rank)
         .collect();
+    let downward: Vec<&Line> = own.iter().rev().copied().collect();
+    let unboxed = boxed::plain(&downward);
+    let own = unboxed.as_ref().map_or(own, |lines| lines.iter().rev().collect());
     let exception = document.lines.get(position).map_or("", |line| line.text.as_str());
     let mut blocks: Vec<Vec<Frame>> = Vec::new();
     let mut from = 0;
@@ -280,6 +283,10 @@ pub(super) fn phase(frames: &[Frame]) -> Option<(Phase, Span)> {
             }
             // A script that only tests works so all the time: it is no phase of its own.
             Phase::Validation if only_tests(frames) => return Some((Phase::Inference, frame.at)),
+            // What is made at the first step of an optimizer is made while it is set up where that calls it.
+            Phase::OptimizerStep if frames.iter().any(sets_up_the_optimizer) => {
+                return Some((Phase::OptimizerSetup, frame.at));
+            }
             // Where state is loaded or saved inside a forward pass, it is the pass that matters less.
             strong => return Some((strong, frame.at)),
         }
@@ -369,7 +376,7 @@ fn phase_of(frame: &Frame) -> Option<Phase> {
     if decodes(function) || function.ends_with("decode") && file.contains("autoencoder") || called(code).any(decodes) {
         return Some(Phase::Decode);
     }
-    if sets_up_optimizer(&file, function) {
+    if sets_up_the_optimizer(frame) {
         return Some(Phase::OptimizerSetup);
     }
     // What a frozen model makes of the data is kept before training begins.
@@ -384,7 +391,10 @@ fn phase_of(frame: &Frame) -> Option<Phase> {
         || function.contains("from_pretrained")
         || LOADERS.contains(&function)
         || function.starts_with("load_model")
-        || function == "convert" && file.ends_with("nn/modules/module.py")
+        || ["convert", "cuda", "to", "_apply"].contains(&function) && file.ends_with("nn/modules/module.py")
+        || function.contains("repack")
+        // transformers' trainer and those made of it bring the model to the device when they are made.
+        || code.contains("Trainer(") && !code.contains(".train(") && !code.contains(".fit(")
         || moves_model(code)
         || builds_model(&file, function, code)
     {
@@ -406,6 +416,11 @@ fn phase_of(frame: &Frame) -> Option<Phase> {
         return Some(Phase::Warmup);
     }
     let lower = function.to_ascii_lowercase();
+    if SHOWS.contains(&lower.as_str())
+        || called(code).any(|name| SHOWS.contains(&name.rsplit('.').next().unwrap_or(name)))
+    {
+        return Some(Phase::Validation);
+    }
     // `train_val`, `run_train_validation_loop`: what goes over both is neither.
     let both = lower.contains("train");
     let validating = lower.contains("valid") && !lower.contains("validate_") && !lower.contains("_invalid")
@@ -532,6 +547,9 @@ const LOADERS: [&str; 6] = [
     "process_weights_after_loading",
 ];
 
+/// Functions by which a training loop shows what the model draws by now.
+const SHOWS: [&str; 4] = ["log_img", "log_images", "log_validation", "sample_images"];
+
 /// Functions that answer rather than learn.
 const ANSWERING: [&str; 11] = [
     "generate",
@@ -593,10 +611,16 @@ fn builds_model(file: &str, function: &str, code: &str) -> bool {
 }
 
 /// True where DeepSpeed divides the parameters and makes the optimizer's own copies of them, before the first step.
-fn sets_up_optimizer(file: &str, function: &str) -> bool {
-    file.contains("/deepspeed/")
-        && (function.starts_with("_create_fp")
-            || ["_setup_for_real_optimizer", "_configure_zero_optimizer", "_configure_optimizer"].contains(&function))
+fn sets_up_the_optimizer(frame: &Frame) -> bool {
+    let function = frame.function.rsplit('.').next().unwrap_or("");
+    let sets_up = [
+        "_setup_for_real_optimizer",
+        "_configure_zero_optimizer",
+        "_configure_optimizer",
+        "initialize_optimizer_states",
+    ];
+    frame.file.replace('\\', "/").contains("/deepspeed/")
+        && (function.starts_with("_create_fp") || sets_up.contains(&function))
 }
 
 /// Names that data goes by.
