@@ -1,17 +1,19 @@
 //! What would decide between causes that the log leaves open: one observation each, with what each outcome means.
 
 use super::conclusion::{Conclusion, candidates};
+use super::fragmentation::growing_segments;
 use super::mechanism::MECHANISMS;
 use super::nature::{Asker, JobKind, asker, job_kind, warms_up_before_its_pool};
-use super::reading::pool_off;
+use super::reading::{pool_off, refused_although_free, size};
 use super::{CauseId, Finding};
 use crate::dialect::{Fact, Sign};
-use crate::domain::Accelerator;
 use crate::domain::program::{DeviceUse, Language};
-use crate::incident::context::{Clue, Phase, Trainer};
+use crate::domain::{Accelerator, Number, Program};
+use crate::incident::context::{Clue, Frame, Phase, Quantity, Trainer};
 use crate::incident::{Incident, release};
 use crate::text;
 use crate::text::Text;
+use crate::units::{GIB, Interval};
 
 /// One outcome of an observation.
 #[derive(Debug, Clone, PartialEq)]
@@ -96,7 +98,8 @@ const TESTS: &[Test] = &[
         act: |incident| {
             // Where memory was refused nobody was killed, and the kernel has nothing to tell.
             let killed = asker(incident) == Asker::Host && incident.event.has(Sign::KilledWithoutProof);
-            (killed && !incident.on_windows())
+            // The log of a cluster's node is nobody's to read there.
+            (killed && !incident.on_windows() && !incident.context.has(Clue::Cluster) && !in_slurm(incident))
                 .then(|| ("linux", Text::same("dmesg -T | grep -iE 'out of memory|oom-kill|killed process'")))
         },
         about: &[],
@@ -113,16 +116,51 @@ const TESTS: &[Test] = &[
             ),
             (
                 HostWorkers,
-                "it names one of like-named processes, more than the job has ranks",
-                "记录指向同名进程之一，其数量多于任务的 rank 数",
+                "it names one of several like-named processes, which share the memory",
+                "记录指向多个同名进程之一，内存由它们分占",
             ),
             (OtherProcess, "its table of tasks shows that another process held most", "任务表显示其他进程占用最多"),
             (SharedMemory, "shmem stands for most of the memory", "shmem 占去大部分内存"),
         ],
     },
     Test {
+        id: "account-of-the-job",
+        act: |incident| {
+            let killed = asker(incident) == Asker::Host && incident.event.has(Sign::KilledWithoutProof);
+            (killed && in_slurm(incident))
+                .then(|| ("slurm", Text::same("sacct -j <job> --format=JobID,State,ExitCode,ReqMem,MaxRSS")))
+        },
+        about: &[],
+        outcomes: &[
+            (
+                DriverOrUnrelated,
+                "MaxRSS is far below ReqMem: something else ended it",
+                "MaxRSS 远低于 ReqMem：是别的原因",
+            ),
+            (
+                HostMemory,
+                "OUT_OF_MEMORY, or MaxRSS of one process at ReqMem",
+                "OUT_OF_MEMORY，或单个进程的 MaxRSS 达到 ReqMem",
+            ),
+            (
+                HostWorkers,
+                "OUT_OF_MEMORY, MaxRSS of each process being a part of ReqMem",
+                "OUT_OF_MEMORY，而每个进程的 MaxRSS 只是 ReqMem 的一部分",
+            ),
+            (
+                LeakGrowth,
+                "OUT_OF_MEMORY, and a job of half the length has a lower MaxRSS",
+                "OUT_OF_MEMORY，而时长减半的作业 MaxRSS 更低",
+            ),
+        ],
+    },
+    Test {
         id: "limits",
         act: |incident| {
+            // A limit that the log prints and shows to be reached is known.
+            if reached_its_limit(incident) {
+                return None;
+            }
             let (target, command) = match incident.on_windows() {
                 true => ("windows", "systeminfo | findstr Memory"),
                 false => ("linux", "ulimit -v; cat /sys/fs/cgroup/memory.max; free -h"),
@@ -147,6 +185,33 @@ const TESTS: &[Test] = &[
                 "what is available is less than the heap that the program takes at start",
                 "可用内存少于程序启动时预留的堆",
             ),
+        ],
+    },
+    Test {
+        // The search swallowed every message; one of them tells where the bytes were.
+        id: "the-message-itself",
+        act: |incident| {
+            incident.event.has(Sign::EverySizeTried).then(|| {
+                (
+                    "pytorch",
+                    text!(
+                        en: "run once with a batch of 1 and without the search (auto_find_batch_size=False), for \
+                             PyTorch's own message",
+                        zh: "以批大小 1、关闭搜索（auto_find_batch_size=False）运行一次，查看 PyTorch 自身的报错"
+                    ),
+                )
+            })
+        },
+        about: &[],
+        outcomes: &[
+            (Capacity, "what is allocated fills the device", "已分配量占满设备"),
+            (TransientPeak, "the request is a large part of the device", "申请量占设备的很大一部分"),
+            (SingleHugeAllocation, "the request alone is beyond the device", "单次申请就超过设备容量"),
+            (LeakGrowth, "none at first: it comes after many steps", "起初没有：多步之后才出现"),
+            (Fragmentation, "much is reserved and unallocated", "大量已保留而未分配"),
+            (OtherProcess, "little is allocated, and other processes are listed", "已分配很少，并列出其他进程"),
+            (WrongDevice, "it names another device than the one meant", "指出的设备不是所期望的"),
+            (DriverOrUnrelated, "another error", "另一种错误"),
         ],
     },
     Test {
@@ -195,8 +260,11 @@ const TESTS: &[Test] = &[
     Test {
         id: "device-without-the-job",
         act: |incident| {
-            let tool = incident.event.accelerator().tool();
-            running(incident)
+            // Where device and machine share their memory the rest of the machine always holds some of it.
+            let event = &incident.event;
+            let own = event.accelerator() != Accelerator::Mps && !event.has(Sign::UnifiedMemory);
+            let tool = event.accelerator().tool();
+            (own && running(incident))
                 .then(|| ("shell", text!(en: "{tool}   # with this job stopped", zh: "{tool}   # 停止本任务后执行")))
         },
         about: &[OtherProcess, WrongDevice, HostMemory],
@@ -294,7 +362,12 @@ const TESTS: &[Test] = &[
         id: "smaller-share",
         act: |incident| {
             // A share that bounds the warm-up as well leaves less for what failed.
-            let sized = asker(incident) == Asker::Engine && !warms_up_before_its_pool(incident) && !loads(incident);
+            // One that had served fitted at its start.
+            let sized = asker(incident) == Asker::Engine
+                && !warms_up_before_its_pool(incident)
+                && !loads(incident)
+                && !incident.event.has(Sign::WhileServing)
+                && incident.context.step.value().is_none_or(|step| step <= 1);
             (pooled(incident) && sized).then(|| {
                 (
                     "program",
@@ -320,7 +393,10 @@ const TESTS: &[Test] = &[
     Test {
         id: "one-short-request",
         act: |incident| {
-            let starting = incident.event.has(Sign::EngineStartup) || incident.event.has(Sign::EngineWarmup);
+            let starting = incident.event.has(Sign::EngineStartup)
+                || incident.event.has(Sign::EngineWarmup)
+                || incident.event.has(Sign::GraphCapture)
+                || is_made(incident);
             let loading = matches!(incident.context.phase.value(), Some(Phase::Load | Phase::Warmup));
             (asker(incident) == Asker::Engine && !starting && !loading).then(|| {
                 (
@@ -375,10 +451,13 @@ const TESTS: &[Test] = &[
         // the account is held against.
         id: "size-of-the-weights",
         act: |incident| {
-            let here = asker(incident) == Asker::Tensor && incident.event.on_pytorch();
+            // What was refused although it was free is not decided by its size.
+            let here =
+                asker(incident) == Asker::Tensor && incident.event.on_pytorch() && !refused_although_free(incident);
             (here && loads(incident) && running(incident)).then(|| {
+                let piped = |frame: &Frame| frame.code.as_deref().is_some_and(|code| code.contains("pipe"));
                 let all = match incident.context.trainer.value() {
-                    Some(Trainer::Diffusers) => {
+                    Some(Trainer::Diffusers) if incident.context.frames.iter().any(piped) => {
                         "for m in pipe.components.values() if hasattr(m, 'parameters') for p in m.parameters()"
                     }
                     _ => "for p in model.parameters()",
@@ -523,6 +602,29 @@ const TESTS: &[Test] = &[
         ],
     },
     Test {
+        // The message has told how much is cached: a reading would say it again.
+        id: "growing-segments",
+        act: |incident| {
+            let ledger = &incident.ledger;
+            let within = ledger.cached.zip(ledger.requested).is_some_and(|(cached, asked)| cached.high >= asked.low);
+            let variable = growing_segments(incident).filter(|_| within && running(incident) && !loads(incident))?;
+            let line = format!("{variable}=expandable_segments:True");
+            Some(("shell", text!(en: "{line}   # for one run", zh: "{line}   # 仅运行一次")))
+        },
+        about: &[Fragmentation],
+        outcomes: &[
+            (Fragmentation, "it runs", "可以运行"),
+            (Capacity, "it fails at the same place, with little cached", "在同一处失败，缓存很少"),
+            (TransientPeak, "it fails at the same place, with little cached", "在同一处失败，缓存很少"),
+            (SingleHugeAllocation, "it fails on the same request", "在同一个请求上失败"),
+            (LeakGrowth, "it fails later than before, with little cached", "比之前更晚失败，缓存很少"),
+            (DuplicateModel, "it fails at the same place, with little cached", "在同一处失败，缓存很少"),
+            (NonFramework, "it fails with as much outside the allocator", "失败且分配器之外的占用不变"),
+            (OtherProcess, "it fails with as much held by others", "失败且其他进程的占用不变"),
+            (FrameworkLimit, "it fails at the same limit", "在同一上限处失败"),
+        ],
+    },
+    Test {
         id: "per-step-reading",
         act: |incident| {
             let (target, line) = per_step(incident);
@@ -531,11 +633,7 @@ const TESTS: &[Test] = &[
         about: &[],
         outcomes: &[
             (LeakGrowth, see::RISES.0, see::RISES.1),
-            (
-                Fragmentation,
-                "what is allocated stays level, what is reserved rises or is far above it",
-                "已分配量平稳，而保留量上升或远高于它",
-            ),
+            (Fragmentation, "what is allocated stays level while what is reserved rises", "已分配量平稳，而保留量上升"),
             (Capacity, see::EARLY.0, see::EARLY.1),
             (TransientPeak, see::PEAK_JUMPS.0, see::PEAK_JUMPS.1),
             (DuplicateModel, see::TWICE.0, see::TWICE.1),
@@ -620,10 +718,42 @@ const TESTS: &[Test] = &[
         ],
     },
     Test {
+        // One request that is a part of the machine by itself: what there is tells more than how it came to be used.
+        id: "request-against-memory",
+        act: |incident| {
+            let (target, command) = match incident.on_windows() {
+                true => ("windows", "systeminfo | findstr Memory"),
+                false => ("linux", "free -h; ulimit -v; cat /sys/fs/cgroup/memory.max"),
+            };
+            let asked = size(large_request(incident)?);
+            let seen = incident.observed.is_some() || incident.event.facts.get(Fact::Free).is_some();
+            (!seen).then(|| (target, text!(en: "{command}   # against {asked}", zh: "{command}   # 与 {asked} 比较")))
+        },
+        about: &[],
+        outcomes: &[
+            (SingleHugeAllocation, "the machine has less in all", "整机内存也不够"),
+            (HostMemory, "the machine has more in all, and less of it is available", "整机内存足够，但可用内存不足"),
+            (FrameworkLimit, "a limit stands below it, more being available", "某个上限低于它，而可用内存更多"),
+            (LeakGrowth, "less is available each time that it is reached", "每次到达这里时可用内存都更少"),
+            (
+                HostWorkers,
+                "the machine has more in all, and like-named processes hold it",
+                "整机内存足够，但被同名进程占用",
+            ),
+            (
+                OtherProcess,
+                "the machine has more in all, and another program holds it",
+                "整机内存足够，但被其他程序占用",
+            ),
+            (TransientPeak, "enough is available until just before", "直到申请之前可用内存都足够"),
+        ],
+    },
+    Test {
         id: "resident-memory-over-time",
         act: |incident| {
-            // Who was there has seen it, and what fails in an import is over before anybody can look.
-            let seen = incident.observed.is_some() || incident.context.imports();
+            // Who was there has seen it, and what fails in an import is over before anybody can look; one request of
+            // many GiB is nothing that can be watched to come.
+            let seen = incident.observed.is_some() || incident.context.imports() || large_request(incident).is_some();
             (!seen && matches!(asker(incident), Asker::Host | Asker::Shm)).then(|| {
                 if incident.on_windows() {
                     let list = "Get-Process | Sort-Object WS -Descending | Select-Object -First 10 Name, Id, WS";
@@ -706,7 +836,11 @@ const TESTS: &[Test] = &[
             // Of a compiled program nobody prints anything.
             let program = incident.event.program;
             let python = program.languages().contains(&Language::Python) || !incident.context.frames.is_empty();
+            // What the message prints is not asked for.
+            let told =
+                incident.event.shape().is_some() || incident.event.facts.numbers.contains_key(&Number::FirstDimension);
             if !refused
+                || told
                 || !python && !program.languages().is_empty()
                 || matches!(phase, Some(Phase::Load | Phase::Resume | Phase::Checkpoint | Phase::CommunicatorSetup))
             {
@@ -747,6 +881,7 @@ const TESTS: &[Test] = &[
             // What an optimizer asks for is as large as its parameters, and its states stay.
             let of_data = data && !sets_up(incident) && incident.context.phase.value() != Some(Phase::OptimizerStep);
             (of_data
+                && !incident.event.has(Sign::EverySizeTried)
                 && !incident.event.ran_out_of_a_count()
                 && matches!(asker(incident), Asker::Tensor | Asker::PooledTensor))
             .then(|| {
@@ -823,7 +958,9 @@ const TESTS: &[Test] = &[
     Test {
         id: "limit-settings",
         act: |incident| {
-            let shown = incident.event.facts.get(Fact::Limit).is_some() || incident.context.has(Clue::WholeFraction);
+            let shown = incident.event.facts.get(Fact::Limit).is_some()
+                || incident.context.has(Clue::WholeFraction)
+                || incident.context.option(Quantity::Share).is_some();
             (running(incident) && !shown).then(|| {
                 ("shell", text!(
                     en: "search the program and its environment for a memory fraction, a pool size or a partition of \
@@ -877,6 +1014,39 @@ const TESTS: &[Test] = &[
         ],
     },
 ];
+
+/// True where what a process held is printed beside a limit that it came up to.
+fn reached_its_limit(incident: &Incident) -> bool {
+    let facts = &incident.event.facts;
+    let held = [Fact::Process, Fact::AnonRss, Fact::Allocated].into_iter().find_map(|fact| facts.get(fact));
+    let up_to = |limit: u64, held: u64| held.saturating_mul(10) >= limit.saturating_mul(9);
+    facts.get(Fact::Limit).zip(held).is_some_and(|(limit, held)| up_to(limit.bytes, held.bytes))
+}
+
+/// True where Slurm runs the job.
+fn in_slurm(incident: &Incident) -> bool {
+    incident.event.program == Program::Slurm || incident.context.has(Clue::SlurmJob)
+}
+
+/// True where an engine's own constructor was still at work.
+fn is_made(incident: &Incident) -> bool {
+    const MADE: [&str; 6] = [
+        "from_engine_args",
+        "_initialize_kv_caches",
+        "init_memory_pool",
+        "_init_engine",
+        "run_engine_core",
+        "init_device",
+    ];
+    incident.context.frames.iter().any(|frame| MADE.contains(&frame.function.rsplit('.').next().unwrap_or("")))
+}
+
+/// A refused request of RAM that is a large part of a machine by itself.
+fn large_request(incident: &Incident) -> Option<Interval> {
+    const LARGE: i128 = 8 * GIB as i128;
+    let refused = asker(incident) == Asker::Host && !incident.event.has(Sign::KilledWithProof);
+    incident.ledger.requested.filter(|asked| refused && asked.low >= LARGE)
+}
 
 /// True where the program ran on a device when it failed: while a compiler plans, nothing is held yet.
 fn running(incident: &Incident) -> bool {
@@ -944,9 +1114,14 @@ fn each_step(incident: &Incident, line: &str) -> Text {
         return text!(en: "{line}   # each second while it runs", zh: "{line}   # 运行期间每秒一次");
     }
     match job_kind(incident) {
-        Some(JobKind::Inference | JobKind::Serving) => text!(
+        Some(JobKind::Serving) => text!(
             en: "{line}   # after loading and after each request",
             zh: "{line}   # 加载后及每个请求后各打印一次"
+        ),
+        // A script that answers once has nothing that comes again.
+        Some(JobKind::Inference) => text!(
+            en: "{line}   # after loading and before the call that fails",
+            zh: "{line}   # 加载后及出错的调用之前各打印一次"
         ),
         _ => text!(
             en: "{line}   # after loading and at the end of each step",
@@ -956,7 +1131,7 @@ fn each_step(incident: &Incident, line: &str) -> Text {
 }
 
 /// Workers of a pool or like-named processes, by what the log tells of them.
-fn shows_several_processes(incident: &Incident) -> bool {
+pub(crate) fn shows_several_processes(incident: &Incident) -> bool {
     const TOLD_BY: &[&str] = &["worker-died", "like-named-tasks", "processes"];
     MECHANISMS.iter().any(|mechanism| TOLD_BY.contains(&mechanism.id) && (mechanism.read)(incident).is_some())
 }

@@ -49,6 +49,14 @@ fn expandable_on(incident: &Incident) -> bool {
         || incident.context.alloc_conf.get().is_some_and(told)
 }
 
+/// The variable by which PyTorch's segments can be let grow, where they do not already: Windows ignores the option, and
+/// older releases refuse it.
+pub(super) fn growing_segments(incident: &Incident) -> Option<&'static str> {
+    let understood =
+        incident.event.on_pytorch() && !incident.on_windows() && release::knows(incident, "expandable_segments");
+    release::conf_variable(incident).filter(|_| understood && !expandable_on(incident))
+}
+
 fn refute(incident: &Incident) -> Text {
     if let Some(recording) = incident.proof()
         && let Some(Pieces::InTheWay { trial, .. }) = recording.pieces()
@@ -78,10 +86,7 @@ fn refute(incident: &Incident) -> Text {
             zh: "设置 `{setting}` 运行一次，此时没有会碎片化的内存池：若仍拿不到 {want}，则不是碎片化。"
         );
     }
-    // Windows ignores the option, and older releases refuse it.
-    let understood =
-        incident.event.on_pytorch() && !incident.on_windows() && release::knows(incident, "expandable_segments");
-    let Some(variable) = release::conf_variable(incident).filter(|_| understood) else {
+    let Some(variable) = growing_segments(incident) else {
         return text!(
             en: "Run the failing step alone in a fresh process: if {want} still cannot be had there, no pieces are in \
                  its way.",

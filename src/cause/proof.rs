@@ -159,6 +159,7 @@ pub(crate) fn proof(incident: &Incident) -> Option<Proof> {
         && certain(ProofKind::FitsWithoutOthers)
         && at("like-sized-processes", &["ranks"]).is_none()
         && level("idle-neighbours").is_none()
+        && at("chosen-device", &["another-meant"]).is_none()
         && level("ranks-on-one-device").is_none()
         // Started by one launcher, they may be this very job's.
         && !incident.event.lists_ids_in_a_row(3)

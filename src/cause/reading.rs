@@ -170,6 +170,9 @@ pub fn foreign(incident: &Incident) -> Option<Foreign> {
         Some(named) if named.middle() > amount.middle() => named,
         _ => amount,
     };
+    // Where one of those listed may be this very process, only what the others hold whichever it is is surely theirs.
+    let perhaps_own = ledger.others.is_some_and(|named| named.high > 2 * named.low.max(1)) && separated;
+    let amount = if perhaps_own { Interval::between(amount.low.max(0), amount.low.max(0)) } else { amount };
     let share = ledger.share(Some(amount))?;
     let named_share = ledger.share(ledger.others);
     Some(Foreign {

@@ -10,7 +10,7 @@ pub const CAUSE: Cause = Cause {
     title: || text!(en: "one phase needs far more than the rest", zh: "某个阶段的需求远高于其他阶段"),
     doc,
     refute,
-    fixtures: &["context/hf-trainer", "context/ultralytics", "sglang/serving"],
+    fixtures: &["context/hf-trainer", "context/ultralytics", "sglang/serving", "cause/save-in-a-box"],
 };
 
 fn doc() -> Text {

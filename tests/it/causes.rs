@@ -269,14 +269,15 @@ fn every_check_tells_printed_causes_apart() {
         let mut wrong = Vec::new();
         for check in decide::observations(incident, &findings, conclusion) {
             // Whether a process was killed for memory at all stands in the headline.
-            let asks_why = check.id == "kernel-log" && incident.event.has(Sign::KilledWithoutProof);
+            let of_the_kill = ["kernel-log", "account-of-the-job"].contains(&check.id);
+            let asks_why = of_the_kill && incident.event.has(Sign::KilledWithoutProof);
             let named = check.outcomes.iter().filter(|outcome| asks_why || printed.contains(&outcome.then));
             let seen: std::collections::BTreeSet<&str> = named.map(|outcome| outcome.see.en.as_str()).collect();
             if seen.len() < 2 {
                 wrong.push(format!("{}: {:?}", check.id, check.outcomes));
             }
-            if check.id == "kernel-log" && !asks_why {
-                wrong.push("the kernel's log is asked for where nobody was killed".into());
+            if of_the_kill && !asks_why {
+                wrong.push("how a process was killed is asked where nobody was".into());
             }
         }
         wrong

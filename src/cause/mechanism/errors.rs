@@ -16,6 +16,7 @@ pub const ERROR: Mechanism = Mechanism {
         "another-error",
         "sessions",
         "handles",
+        "fixed-buffer",
         "pinned-memory",
         "no-context",
         "library-bare",
@@ -61,6 +62,14 @@ pub const ERROR: Mechanism = Mechanism {
                 text!(
                     en: "what could not be made is a handle, made anew with each call: it takes next to no memory",
                     zh: "无法创建的是每次调用都会新建的句柄：它几乎不占内存"
+                ),
+            )
+        } else if event.has(Sign::FixedBuffer) {
+            (
+                "fixed-buffer",
+                text!(
+                    en: "a buffer whose size the program itself had fixed was too small: the machine was not asked",
+                    zh: "程序自己设定大小的缓冲区不够用：并未向系统申请内存"
                 ),
             )
         } else if event.has(Sign::PinnedHost) && on_gpu(incident) {

@@ -4,14 +4,29 @@ use super::{Mechanism, Reading};
 use crate::cause::nature::on_gpu;
 use crate::cause::reading::foreign;
 use crate::evidence::Span;
+use crate::incident::Incident;
 use crate::incident::context::Clue;
 use crate::text;
 use crate::units::GIB;
 
+/// So many processes with ids in a row are started by one launcher. Whether by this job's is another matter: without a
+/// line of it they may be a neighbour's.
+const STARTED_TOGETHER: u64 = 5;
+
+/// True where what the other processes hold is a part of the device that matters, or is not told: in some containers
+/// the driver counts 0 for each of them.
+fn weigh(incident: &Incident) -> bool {
+    let others = incident.event.facts.other_processes.iter();
+    let others = others.filter(|other| Some(other.pid) != incident.ledger.self_listed_as);
+    let held: u64 = others.map(|other| other.figure.bytes).sum();
+    let all = incident.ledger.capacity.map_or(0, |all| all.middle());
+    held == 0 || i128::from(held) * 10 >= all
+}
+
 /// Ranks that share a device which is not theirs.
 pub const RANKS: Mechanism = Mechanism {
     id: "ranks-on-one-device",
-    levels: &["several-load", "on-the-first", "gathers"],
+    levels: &["several-load", "on-the-first", "ids-in-a-row", "gathers"],
     read: |incident| {
         if !on_gpu(incident) {
             return None;
@@ -44,6 +59,15 @@ pub const RANKS: Mechanism = Mechanism {
                 )
                 .at(incident.event.at),
             );
+        }
+        if incident.event.lists_ids_in_a_row(STARTED_TOGETHER) && weigh(incident) {
+            let count = incident.event.facts.other_processes.len();
+            let text = text!(
+                en: "the ids of the {count} other processes follow on one another: one launcher started them all on \
+                     this device",
+                zh: "另外 {count} 个进程的 pid 连续：由同一个启动器在该设备上启动"
+            );
+            return Some(Reading::new("ids-in-a-row", text).at(incident.event.at));
         }
         let span = context.clues.get(&Clue::DataParallel).filter(|_| device == Some(0))?;
         Some(
@@ -133,8 +157,11 @@ pub const IDLE_NEIGHBOURS: Mechanism = Mechanism {
 /// A device was chosen, and the one in use is full of others' memory.
 pub const CHOSEN: Mechanism = Mechanism {
     id: "chosen-device",
-    levels: &["taken-by-others"],
+    levels: &["another-meant", "taken-by-others"],
     read: |incident| {
+        if let Some(found) = another_meant(incident) {
+            return Some(found);
+        }
         let list = incident.context.visible_devices.get()?;
         (on_gpu(incident) && foreign(incident).is_some_and(|others| others.share >= 0.5)).then(|| {
             Reading::new(
@@ -148,6 +175,26 @@ pub const CHOSEN: Mechanism = Mechanism {
         })
     },
 };
+
+/// One device is asked for by its number among those visible, and the failure is on another. Ranks of one job each
+/// have their own.
+fn another_meant(incident: &Incident) -> Option<Reading> {
+    let context = &incident.context;
+    let (meant, used) = (context.meant_device.value()?, incident.event.facts.device.value()?);
+    let one_process = incident.event.rank.is_none()
+        && context.world_size.value().is_none_or(|all| all <= 1)
+        && !context.visible_devices.is_known();
+    (one_process && meant != used).then(|| {
+        Reading::new(
+            "another-meant",
+            text!(
+                en: "cuda:{meant} is asked for, and it failed on GPU {used}",
+                zh: "要求使用 cuda:{meant}，却在 GPU {used} 上失败"
+            ),
+        )
+        .seen(&context.meant_device)
+    })
+}
 
 #[cfg(test)]
 mod tests {
@@ -167,6 +214,18 @@ mod tests {
         assert_eq!(level(&RANKS, &incident), Some("on-the-first"));
         incident.context.clues.insert(Clue::RanksOnOneDevice, Span::line(2));
         assert_eq!(level(&RANKS, &incident), Some("several-load"));
+    }
+
+    #[test]
+    fn ids_in_a_row_are_one_launchers() {
+        let figures = [(Fact::Requested, "1.00 GiB"), (Fact::Capacity, "40.00 GiB"), (Fact::Free, "20.00 MiB")];
+        let row = |each| [11, 12, 13, 14, 15].map(|pid| (pid, each));
+        let told = |others: &[(u64, &'static str)]| level(&RANKS, &torch_among(&figures, others));
+        assert_eq!(told(&row("7.00 GiB")), Some("ids-in-a-row"));
+        assert_eq!(told(&row("0 bytes")), Some("ids-in-a-row"), "the driver tells nothing in a container");
+        assert_eq!(told(&row("398.00 MiB")), None, "contexts are not what fills it");
+        assert_eq!(told(&row("7.00 GiB")[..3]), None, "three may be a neighbour's");
+        assert_eq!(told(&[11, 912, 1813, 2714, 3615].map(|pid| (pid, "7.00 GiB"))), None);
     }
 
     #[test]
@@ -200,6 +259,16 @@ mod tests {
         );
         incident.context.visible_devices.note("3".into(), Span::line(1));
         assert_eq!(level(&CHOSEN, &incident), Some("taken-by-others"));
+    }
+
+    #[test]
+    fn another_device_was_asked_for() {
+        let mut incident = torch(&[]);
+        incident.event.facts.device.note(0, Span::line(7));
+        incident.context.meant_device.note(3, Span::line(9));
+        assert_eq!(level(&CHOSEN, &incident), Some("another-meant"));
+        incident.event.rank = Some(0);
+        assert_eq!(level(&CHOSEN, &incident), None, "each rank has its own");
     }
 
     #[test]

@@ -12,15 +12,16 @@ use crate::units::Bytes;
 /// What of the limit, or what message, is about shared memory.
 pub const SEGMENT: Mechanism = Mechanism {
     id: "shared-memory",
-    levels: &["segment", "most-of-the-limit", "half-of-the-limit"],
+    levels: &["segment", "segment-with-room", "most-of-the-limit", "half-of-the-limit"],
     read: |incident| {
         let event = &incident.event;
         if asker(incident) == Asker::Shm {
             if let Some((used, total, line)) = incident.context.shared_memory() {
+                let level = if incident.context.shared_memory_has_room() { "segment-with-room" } else { "segment" };
                 let (used, total) = (Bytes(used), Bytes(total));
                 return Some(
                     Reading::new(
-                        "segment",
+                        level,
                         text!(
                             en: "what failed is memory shared between processes; of {total} in /dev/shm {used} \
                                  were in use",

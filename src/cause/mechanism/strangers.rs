@@ -93,10 +93,13 @@ pub const SHARE: Mechanism = Mechanism {
     },
 };
 
+/// No CUDA context with PyTorch's kernels takes less.
+const CONTEXT: u64 = 200 * MIB;
+
 /// Two or more named processes that hold the same: ranks of one job on one device.
 pub const LIKE_SIZED: Mechanism = Mechanism {
     id: "like-sized-processes",
-    levels: &["ranks"],
+    levels: &["ranks", "contexts"],
     read: |incident| {
         let others: Vec<_> = incident
             .event
@@ -107,17 +110,33 @@ pub const LIKE_SIZED: Mechanism = Mechanism {
             .collect();
         let most = others.iter().map(|other| other.figure.bytes).max()?;
         let least = others.iter().map(|other| other.figure.bytes).min()?;
-        // More than a bare context each, and equal within a twentieth.
-        (others.len() >= 2 && least >= GIB && most - least <= most / 20).then_some(())?;
         let (count, each) = (others.len(), Bytes(most));
-        let mut reading = Reading::new(
-            "ranks",
-            text!(
-                en: "{count} other processes of about {each} each sit on this device: ranks of one job that all took \
-                     the same one",
-                zh: "该设备上另有 {count} 个各约 {each} 的进程：同一任务的多个 rank 占用了同一个设备"
+        // A context alone takes as much in each process of one program: several of them are its ranks, which made one
+        // on the first device before each chose its own.
+        let contexts = count >= 3 && most < GIB && least >= CONTEXT && most - least <= 2 * MIB;
+        // More than a bare context each, and equal within a twentieth.
+        let loads = count >= 2 && least >= GIB && most - least <= most / 20;
+        let (level, text) = match (loads, contexts) {
+            (true, _) => (
+                "ranks",
+                text!(
+                    en: "{count} other processes of about {each} each sit on this device: ranks of one job that all \
+                         took the same one",
+                    zh: "该设备上另有 {count} 个各约 {each} 的进程：同一任务的多个 rank 占用了同一个设备"
+                ),
             ),
-        );
+            (_, true) => (
+                "contexts",
+                text!(
+                    en: "{count} other processes hold {each} each on this device, no more than a context: ranks of \
+                         one job that touched it before they took their own",
+                    zh: "该设备上另有 {count} 个进程各占 {each}，仅为一个上下文：同一任务的多个 rank 在选定自己的设备\
+                         前先碰了它"
+                ),
+            ),
+            _ => return None,
+        };
+        let mut reading = Reading::new(level, text);
         for other in others {
             reading = reading.at(other.figure.at);
         }
@@ -267,6 +286,9 @@ mod tests {
         let figures = [(Fact::Requested, "1.00 GiB"), (Fact::Capacity, "20.00 GiB")];
         assert_eq!(level(&LIKE_SIZED, &torch_among(&figures, &[(1, "4.00 GiB"), (2, "4.05 GiB")])), Some("ranks"));
         assert_eq!(level(&LIKE_SIZED, &torch_among(&figures, &[(1, "4.00 GiB"), (2, "9.00 GiB")])), None);
+        let contexts = [(1, "398.00 MiB"), (2, "398.00 MiB"), (3, "398.00 MiB")];
+        assert_eq!(level(&LIKE_SIZED, &torch_among(&figures, &contexts)), Some("contexts"));
+        assert_eq!(level(&LIKE_SIZED, &torch_among(&figures, &contexts[..2])), None, "two may be anybody's");
     }
 
     #[test]

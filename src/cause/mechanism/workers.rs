@@ -230,12 +230,16 @@ pub const LOADERS: Mechanism = Mechanism {
 /// Training processes that share one machine's memory.
 pub const PROCESSES: Mechanism = Mechanism {
     id: "processes",
-    levels: &["share-the-node", "little-for-each"],
+    levels: &["share-the-node", "little-for-each", "side-by-side"],
     read: |incident| {
         if asker(incident) != Asker::Host {
             return None;
         }
-        let processes = incident.context.local_processes.value().filter(|processes| *processes >= 8)?;
+        let Some(processes) = incident.context.local_processes.value().filter(|processes| *processes >= 8) else {
+            let at = incident.context.clues.get(&Clue::SideBySide)?;
+            let text = text!(en: "several processes work side by side", zh: "多个进程并行运行");
+            return Some(Reading::new("side-by-side", text).at(*at));
+        };
         let limit = incident.event.facts.get(Fact::Limit).or(incident.context.memory_limit.get().copied());
         // Importing a framework alone takes half a GiB in each process.
         let each = limit.map(|limit| limit.bytes / processes).filter(|each| *each < 4 * GIB);
