@@ -31,11 +31,16 @@ pub const FIX: Fix = Fix {
             // What is moved is there as a whole already, and the passes of a graph have no rows.
             && case.data_moved().is_none()
             && !case.failing_code().contains(".backward(")
+            && !is_the_result(case.failing_code())
+            && (case.shows_own_code() || !case.pytorch() || case.confidence(CauseId::SingleHugeAllocation) >= SURE)
             && may_be_divided(case)
     },
     costs: Costs { slows: (0.0, 0.2), numerics: Numerics::Same },
     knobs: &[
-        line(Target::Pytorch, "for block in x.split(1024): ...").note("at {place}", "位于 {place}"),
+        line(Target::Pytorch, "for q_block in q.split(1024, dim=-2): ...")
+            .note("the scores of some queries at a time, at {place}", "每次只算部分 query 的分数，位于 {place}")
+            .when("scores"),
+        line(Target::Pytorch, "for block in x.split(1024): ...").note("at {place}", "位于 {place}").unless("scores"),
         said(
             Target::Pytorch,
             "the large tensor in blocks, e.g. 1024 rows at a time, each reduced at once",
@@ -63,6 +68,18 @@ pub const FIX: Fix = Fix {
     fixtures: &["jax/buffer-assignment", "jax/request-device"],
     advise,
 };
+
+/// Where no line of the operation is shown, only a request that is surely too large speaks of one.
+const SURE: f64 = 0.5;
+
+/// True for a line that hands on element by element what it was given: `return corr / torch.sqrt(torch.tensor(d))`.
+/// What was asked for is the result itself, which has to be there as a whole.
+fn is_the_result(code: &str) -> bool {
+    let Some(value) = code.trim().strip_prefix("return ") else { return false };
+    let by_elements = [" / ", " * ", " + ", " - "].iter().any(|operator| value.contains(operator));
+    let makes = ["matmul", "einsum", " @ ", "bmm(", "cdist", "softmax", "exp(", ".mean(", ".sum(", ".max(", "conv"];
+    by_elements && !makes.iter().any(|call| value.contains(call))
+}
 
 /// True where the traceback ends in an operation on tensors, or there is none and what is worked on has no smaller form
 /// of its own: a picture, film or recording is itself made smaller or cut.
@@ -100,6 +117,7 @@ fn advise(case: &Case) -> Advice {
     };
     let weight = if case.clue(Clue::Quadratic) { 1.2 } else { 1.0 };
     draft
+        .when("scores", case.multiplies_queries() || case.failing_code().contains("softmax("))
         .own(case.own_option_halved(Quantity::Chunk))
         .when("huge", huge)
         .when("vmaps", case.shows_call(&["vmap("]))

@@ -244,7 +244,15 @@ impl<'a> Draft<'a> {
             unknown = (!known).then_some(knob.target);
             offered
         });
-        made.into_iter().filter(known).chain(written.map(|(.., knob)| knob)).collect()
+        let lines: Vec<Knob> = made.into_iter().filter(known).chain(written.map(|(.., knob)| knob)).collect();
+        let (seen, unseen): (Vec<Knob>, Vec<Knob>) =
+            lines.into_iter().partition(|knob| self.case.shows_the_library_of(&knob.line.en));
+        if !seen.is_empty() || unseen.is_empty() {
+            return seen;
+        }
+        // A call of a library that nothing shows is said in words, where there are any.
+        let in_words = self.fix.knobs.iter().filter_map(|line| line.in_words_of_any_program(&self.values));
+        in_words.map(|line| Knob { target: Target::Program, line }).collect()
     }
 
     /// The finished advice. The saving decides where it is known: a maximum below what is missing withholds the fix.

@@ -2,6 +2,7 @@
 
 use super::prelude::*;
 use crate::account::{Entry, Holder};
+use crate::cause::decide::shows_several_processes;
 
 pub const FIX: Fix = Fix {
     id: "fewer-at-once",
@@ -21,6 +22,7 @@ pub const FIX: Fix = Fix {
             && !case.filled_by_the_kernel()
             && !one_holds_all(case)
             && !holds_nearly_all(case)
+            && several_run(case)
             && !in_parts(case)
             && !alone_in_its_group(case)
             && !case.alone_in_its_container()
@@ -96,6 +98,24 @@ pub const FIX: Fix = Fix {
 /// Where all but this part of the account (1/10) is one process with its page tables and files, nobody runs beside it
 /// whom to stop would help.
 const BESIDE: i128 = 10;
+
+/// True where something shows that there are several: who runs alone has nobody to run less of.
+fn several_run(case: &Case) -> bool {
+    let managers = [Program::Ray, Program::Dask, Program::Spark, Program::Kubernetes];
+    let beside = case.confidence(CauseId::HostWorkers) + case.confidence(CauseId::OtherProcess);
+    shows_several_processes(case.incident)
+        || case.works() == [Work::Build]
+        || case.clue(Clue::SideBySide)
+        || managers.contains(&case.program())
+        || case.context.origin.gunicorn_in_a_container
+        || case.of_the_desktop()
+        || beside >= SEVERAL
+        // What a small victim did not hold, others did.
+        || case.incident.event.facts.get(Fact::AnonRss).is_some_and(|held| held.interval().middle() < LARGE)
+}
+
+/// From this share on other processes are named as a cause.
+const SEVERAL: f64 = 0.15;
 
 fn one_holds_all(case: &Case) -> bool {
     let Some(whole) = case.ledger.bound.or(case.ledger.capacity) else { return false };

@@ -62,6 +62,12 @@ impl Line {
         self.only.is_none_or(|(circumstance, wanted)| given.contains(&circumstance) == wanted)
     }
 
+    /// The line for programs that are run as they were installed, which names no call and fits any program.
+    pub fn in_words_of_any_program(&self, values: &[(&'static str, Text)]) -> Option<Text> {
+        let fits = self.only == Some(("installed", true)) && self.target == Target::Program;
+        fits.then(|| self.fill(values)).flatten()
+    }
+
     /// The circumstance that it depends on.
     #[cfg(test)]
     pub(crate) fn circumstance(&self) -> Option<&'static str> {
@@ -113,6 +119,7 @@ const BLANKS: &[(&str, &str)] = &[
     ("<size>", "<大小>"),
     ("<smaller>", "<更小>"),
     ("<three quarters of the limit>", "<上限的四分之三>"),
+    ("<twice>", "<加倍>"),
     ("<two thirds of the limit>", "<上限的三分之二>"),
     ("<unit>", "<单元>"),
     ("<your command>", "<你的命令>"),

@@ -130,7 +130,8 @@ mod weight_offload;
 mod weight_quantisation;
 pub mod work;
 
-use crate::cause::{CauseId, Finding};
+use crate::cause::{CauseId, Finding, conclusion};
+use crate::dialect::Sign;
 use crate::domain::{Target, closed_set};
 use crate::incident::Incident;
 use crate::incident::context::Clue;
@@ -458,7 +459,9 @@ impl Fix {
         );
         // What draws by ggml has neither a context nor slots, and options of its own.
         let of_llama = OF_A_POOL.contains(&self.id) || ["more-devices", "weight-offload"].contains(&self.id);
-        OF_A_POOL.contains(&self.id) && case.on_device() && case.engine_reads_weights()
+        // No memory was missing, of whatever kind.
+        case.sign(Sign::FixedBuffer)
+            || OF_A_POOL.contains(&self.id) && case.on_device() && case.engine_reads_weights()
             || of_llama && case.clue(Clue::StableDiffusionCpp)
             || OF_LAYERS.contains(&self.id) && case.of_gaussians()
             || of_data && case.sets_up_a_group()
@@ -527,6 +530,8 @@ pub struct Ranked {
     pub offer: Offer,
     /// P(cures) × usefulness ÷ cost; only the order matters.
     pub value: f64,
+    /// It changes nothing: it shows what the memory holds, for the next time. Such offers stand behind all changes.
+    pub look: bool,
 }
 
 impl Ranked {
@@ -663,11 +668,12 @@ const HEAD: usize = 5;
 pub fn plan(incident: &Incident, findings: &[Finding]) -> Plan {
     let mut plan = Plan::default();
     let case = Case::new(incident, findings);
+    let leading = findings.first().map(|leading| leading.cause.id);
     for fix in FIXES {
         match fix.advice(&case) {
             Advice::Offer(offer) => {
-                let value = value(fix, &offer);
-                plan.offers.push(Ranked { fix, offer, value });
+                let value = value(&offer);
+                plan.offers.push(Ranked { fix, offer, value, look: looks(fix, leading) });
             }
             Advice::WontHelp(why) => plan.wont_help.push((fix, why)),
             Advice::Withheld(why) => plan.withheld.push((fix, why)),
@@ -676,8 +682,27 @@ pub fn plan(incident: &Incident, findings: &[Finding]) -> Plan {
     }
     // The sort is stable: equals stay in the order of the list.
     plan.offers.order_by(|a, b| b.value.total_cmp(&a.value));
-    plan.offers = spread(plan.offers, findings.first().map(|leading| leading.cause.id));
+    let named = named_causes(incident, findings);
+    let (looks, offers): (Vec<Ranked>, Vec<Ranked>) = plan.offers.into_iter().partition(|ranked| ranked.look);
+    let (mut changes, mut beside): (Vec<Ranked>, Vec<Ranked>) =
+        offers.into_iter().partition(|ranked| named.iter().any(|cause| cures_at_best(ranked.fix, *cause) >= SOME_CURE));
+    // Of a cause that nothing here cures well, the little that is known is better than nothing.
+    if changes.is_empty() {
+        std::mem::swap(&mut changes, &mut beside);
+    }
+    plan.withheld.extend(beside.into_iter().map(|ranked| {
+        let why = text!(en: "it cures none of the causes that are named", zh: "对所列各原因都没有作用");
+        (ranked.fix, why)
+    }));
+    plan.offers = spread(changes, leading);
+    plan.offers.extend(looks);
     plan
+}
+
+/// True for what only looks: a recording, and the search for what grows where growth is not what leads. Where it leads
+/// nothing can be changed before it is found.
+fn looks(fix: &Fix, leading: Option<CauseId>) -> bool {
+    fix.class == Class::Diagnosis || fix.id == find_the_leak::FIX.id && leading != Some(CauseId::LeakGrowth)
 }
 
 /// Length of the part of the list that is read first.
@@ -687,16 +712,38 @@ const FOR_A_CAUSE: f64 = 0.3;
 
 /// True for a change that is one for a cause, in whatever circumstances.
 fn is_for(fix: &Fix, cause: CauseId) -> bool {
+    cures_at_best(fix, cause) >= FOR_A_CAUSE
+}
+
+/// How likely a change cures a cause, in the circumstances that are best for it.
+fn cures_at_best(fix: &Fix, cause: CauseId) -> f64 {
     let row = cures::of(fix.id);
-    row.when.values().chain([&row.cures]).any(|table| table.get(&cause).is_some_and(|cured| *cured >= FOR_A_CAUSE))
+    row.when.values().chain([&row.cures]).filter_map(|table| table.get(&cause)).copied().fold(0.0, f64::max)
+}
+
+/// A change that cures a named cause at most this seldom is advice for something that nobody named.
+const SOME_CURE: f64 = 0.1;
+
+/// A cause that is said to hold this seldom is named for completeness, and nothing is changed for it.
+const HARDLY: f64 = 0.05;
+
+/// The causes that the report names, for which changes are offered.
+fn named_causes(incident: &Incident, findings: &[Finding]) -> Vec<CauseId> {
+    let candidates = conclusion::candidates(findings, conclusion::conclude(incident, findings));
+    let share =
+        |cause: &CauseId| findings.iter().find(|finding| finding.cause.id == *cause).map_or(0.0, |f| f.confidence);
+    candidates
+        .into_iter()
+        .enumerate()
+        .filter(|(i, cause)| *i == 0 || share(cause) >= HARDLY)
+        .map(|(_, cause)| cause)
+        .collect()
 }
 
 /// Expected value of an offer: P(cures) × what is kept of results and speed. Costs weigh mildly, because a job that
 /// runs slower beats one that dies; a change of the model weighs most.
-fn value(fix: &Fix, offer: &Offer) -> f64 {
-    // A look at the memory frees nothing by itself; it stands behind everything that might.
-    let kind = if fix.class == Class::Diagnosis { 0.2 } else { 1.0 };
-    offer.cures * kept(&offer.costs) * kind
+fn value(offer: &Offer) -> f64 {
+    offer.cures * kept(&offer.costs)
 }
 
 /// Share of results and speed that is kept.

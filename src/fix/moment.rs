@@ -13,6 +13,7 @@ use crate::estimate::serving::Budget;
 use crate::incident::context::{Clue, Frame, Phase, Subject, Unit};
 use crate::text;
 use crate::text::Text;
+use crate::units::GIB;
 
 /// Frames from the innermost outwards that belong to one call of a user's line into a library.
 const WITHIN_ONE_CALL: usize = 8;
@@ -141,6 +142,9 @@ const MAKERS: &[&str] = &["__init__", "create", "build", "init", "make", "setup"
 
 /// Calls that run a pass in 16 bit, or give back in 32 bit what it computed so.
 const IN_16_BIT: &[&str] = &["convert_to_fp32(", "autocast(", "amp.scale_loss(", "scaler.scale("];
+
+/// The most memory of one accelerator that is sold: 288 GB of HBM3E.
+const LARGEST_DEVICE: i128 = 288 * GIB as i128;
 
 impl<'a> Case<'a> {
     /// True for a script whose whole traceback is there and shows tensors at work, but no model: nothing has a batch or
@@ -454,9 +458,11 @@ impl<'a> Case<'a> {
         self.on_gpu() && free.low > asked.high.saturating_mul(4) && free.low.saturating_mul(10) > all.high
     }
 
-    /// True where even this share of the request is more than the device has.
+    /// True where even this share of the request is more than the device has, or than any has where the log does not
+    /// tell.
     pub fn still_beyond(&self, share: f64) -> bool {
-        self.requested().zip(self.capacity()).is_some_and(|(asked, all)| asked.low as f64 * share > all.high as f64)
+        let all = self.capacity().map_or(LARGEST_DEVICE, |all| all.high);
+        self.requested().is_some_and(|asked| asked.low as f64 * share > all as f64)
     }
 
     /// True where the message itself tells of weights that are being loaded.

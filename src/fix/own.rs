@@ -65,6 +65,13 @@ const INSTALLED: &[&str] = &[
     "/appdata/local/programs/",
 ];
 
+/// Calls of libraries, and the libraries one of which has to show before somebody is told to write them.
+const OF_LIBRARIES: [(&str, &[&str]); 3] = [
+    ("get_peft_model(", &["peft", "transformers", "trl"]),
+    ("BitsAndBytesConfig(", &["transformers", "bitsandbytes", "peft", "diffusers"]),
+    ("cut_cross_entropy", &["transformers", "cut_cross_entropy"]),
+];
+
 impl<'a> Case<'a> {
     /// The setting that decides a quantity, as this run was given it. `None` where the log shows none, and for an
     /// engine that prints its settings: those names are of its inside, and its options have others. A name with dots
@@ -121,6 +128,29 @@ impl<'a> Case<'a> {
     pub(super) fn shows_own_code(&self) -> bool {
         let own = |frame: &Frame| frame.code.is_some() && !of_a_package_in_its_clone(frame);
         self.context.user_frame().is_some_and(own) && !self.of_a_tool()
+    }
+
+    /// False for a call of a library that nothing in the log shows: who does not have it cannot write it.
+    pub(super) fn shows_the_library_of(&self, line: &str) -> bool {
+        let Some((_, libraries)) = OF_LIBRARIES.iter().find(|(call, _)| line.contains(call)) else { return true };
+        let trainers = [
+            Trainer::HfTrainer,
+            Trainer::Trl,
+            Trainer::Axolotl,
+            Trainer::LlamaFactory,
+            Trainer::Swift,
+            Trainer::Diffusers,
+        ];
+        let named = |text: &str| libraries.iter().any(|library| text.contains(library));
+        self.trainer().is_some_and(|trainer| trainers.contains(&trainer))
+            || self.context.frames.iter().any(|frame| {
+                let loads = |code: &str| named(code) || code.contains("from_pretrained");
+                named(&path(frame)) || frame.code.as_deref().is_some_and(loads)
+            })
+            // A model that is known by its name or size is one that those libraries load.
+            || self.context.model.is_known()
+            || self.context.parameters.is_known()
+            || [self.context.command.get(), self.context.program.get()].into_iter().flatten().any(|text| named(text))
     }
 
     /// True where JAX itself shows, by a frame of its or a line that calls it: XLA's own message is printed under

@@ -33,7 +33,7 @@ pub const FIX: Fix = Fix {
             "BitsAndBytesConfig(load_in_4bit=True, bnb_4bit_quant_type=\"nf4\", bnb_4bit_use_double_quant=True)",
         ),
     ],
-    fixtures: &["context/ranks", "context/hf-trainer"],
+    fixtures: &["context/hf-trainer"],
     advise,
 };
 

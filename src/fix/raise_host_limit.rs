@@ -107,12 +107,13 @@ pub const FIX: Fix = Fix {
         line(Target::Linux, "systemctl set-property <unit> MemoryMax=<peak + 20 %>").when("unit-unread"),
         said(Target::Shell, "ask the scheduler for the peak + 20 % of memory", "向调度器申请峰值 + 20 % 的内存")
             .when("scheduler"),
-        line(Target::Shell, "process { withName: 'NAME' { memory = '{tried} {unit}B' } }")
+        line(Target::Shell, "process { withName: '{process}' { memory = '{tried} {unit}B' } }")
             .note("in a file for nextflow run -c", "写入 nextflow run -c 的文件")
             .when("nextflow"),
-        line(Target::Shell, "process { withName: 'NAME' { memory = '<more>' } }")
+        line(Target::Shell, "process { withName: '{process}' { memory = '<more>' } }")
             .note("in a file for nextflow run -c; the peak + 20 %", "写入 nextflow run -c 的文件；取峰值 + 20 %")
             .when("nextflow-unread"),
+        line(Target::Shell, "{twice}").when("asked"),
         line(Target::Slurm, "#SBATCH --mem={tried}{unit}")
             .note("instead of --mem-per-cpu, where that is set", "若原来设的是 --mem-per-cpu，则用它代替"),
         line(Target::Slurm, "#SBATCH --mem=<peak + 20 %>")
@@ -184,6 +185,8 @@ fn advise(case: &Case) -> Advice {
     let login = whole && case.context.origin.login_node;
     let cluster = whole && warden.is_none() && case.on_a_cluster() && !notebook && !image && !login;
     let nextflow = case.context.origin.nextflow;
+    // What the script asks for is the limit, where none is printed.
+    let asked = case.context.origin.asked.as_ref().filter(|_| cluster && limit.is_none());
     let wsl = whole && case.in_wsl();
     let inside = whole && warden.is_none() && case.in_a_container() && !notebook && !image;
     let desktop = whole && case.of_the_desktop() && !wsl;
@@ -212,7 +215,10 @@ fn advise(case: &Case) -> Advice {
         .when("boot", boot)
         .when("notebook", notebook)
         .when("image", image && whole && !notebook)
-        .when("cluster", cluster)
+        .when("cluster", cluster && asked.is_none())
+        .when("asked", asked.is_some())
+        .fill("twice", asked.map_or("", |(_, twice)| twice.as_str()))
+        .fill("process", case.context.origin.nextflow_process.as_deref().unwrap_or("NAME"))
         .when("scheduler", words.is_some() && more.is_none())
         .when("docker-unread", more.is_none() && !case.started_without_a_limit())
         .when("evicted", evicted)

@@ -37,7 +37,9 @@ fn advise(case: &Case) -> Advice {
     let limited = case.sign(Sign::AddressSpaceLimit) && case.resource() == Resource::Host;
     let killed = case.sign(Sign::KilledWithProof) || case.sign(Sign::KilledWithoutProof);
     let refused = case.requested().is_some() && !killed && case.resource() == Resource::Host;
-    let suspected = refused && !own && case.confidence(CauseId::FrameworkLimit) > 0.3;
+    // A limit that the message prints is the program's: the system's refusal names none.
+    let printed = case.incident.event.facts.get(Fact::Limit).is_some();
+    let suspected = refused && !own && !printed && case.confidence(CauseId::FrameworkLimit) > 0.3;
     let far_below = case.refused_far_below_all().is_some();
     if case.on_gpu() || case.windows() || !(limited || suspected || far_below) {
         return Advice::Silent;

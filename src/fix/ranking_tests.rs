@@ -243,23 +243,45 @@ fn costs_weigh_by_how_deep_they_cut() {
 #[test]
 fn of_equal_cures_the_one_that_leaves_the_model_alone_comes_first() {
     let ranked = |fix: &'static Fix| {
-        value(
-            fix,
-            &Offer {
-                title: None,
-                frees: Frees::Unknown(Text::default()),
-                costs: fix.costs,
-                certainty: Certainty::RuleOfThumb,
-                cures: 0.5,
-                knobs: Vec::new(),
-                why: Text::default(),
-            },
-        )
+        value(&Offer {
+            title: None,
+            frees: Frees::Unknown(Text::default()),
+            costs: fix.costs,
+            certainty: Certainty::RuleOfThumb,
+            cures: 0.5,
+            knobs: Vec::new(),
+            why: Text::default(),
+        })
     };
     let fix = |id: &str| FIXES.iter().copied().find(|fix| fix.id == id).unwrap();
     assert!(ranked(fix("smaller-batch")) > ranked(fix("freeze-layers")));
     assert!(ranked(fix("gradient-checkpointing")) > ranked(fix("qlora")));
-    assert!(near(ranked(fix("record-a-snapshot")), 0.5 * 0.2), "a look frees nothing");
+}
+
+#[test]
+fn what_only_looks_stands_behind_every_change() {
+    let incident = incident(Program::Pytorch, Resource::Gpu, STEP, training());
+    for leading in [CauseId::Capacity, CauseId::LeakGrowth] {
+        let rival = if leading == CauseId::Capacity { CauseId::LeakGrowth } else { CauseId::Capacity };
+        let plan = plan(&incident, &found(&[(leading, 0.5), (rival, 0.3)]));
+        let looks: Vec<bool> = plan.offers.iter().map(|ranked| ranked.look).collect();
+        assert!(looks.is_sorted(), "{leading}: {looks:?}");
+        let recording = plan.offers.iter().find(|ranked| ranked.fix.id == "record-a-snapshot");
+        assert!(recording.is_some_and(|ranked| ranked.look), "{leading}");
+        // Nothing can be changed about what grows before it is found.
+        let search = plan.offers.iter().find(|ranked| ranked.fix.id == "find-the-leak").expect("growth is named");
+        assert_eq!(search.look, leading != CauseId::LeakGrowth);
+    }
+}
+
+#[test]
+fn nothing_is_changed_for_a_cause_that_nobody_named() {
+    let incident = incident(Program::Pytorch, Resource::Gpu, STEP, training());
+    let plan = plan(&incident, &found(&[(CauseId::Fragmentation, 0.9), (CauseId::Capacity, 0.02)]));
+    assert!(plan.withheld.iter().any(|(_, why)| why.en == "it cures none of the causes that are named"));
+    for ranked in plan.offers.iter().filter(|ranked| !ranked.look) {
+        assert!(cures_at_best(ranked.fix, CauseId::Fragmentation) >= SOME_CURE, "{}", ranked.fix.id);
+    }
 }
 
 #[test]

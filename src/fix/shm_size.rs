@@ -103,6 +103,15 @@ fn advise(case: &Case) -> Advice {
             )
         }
     };
+    if case.context.shared_memory_has_room()
+        && let Some((used, total, line)) = case.context.shared_memory()
+    {
+        let (used, total) = (bytes(used), bytes(total));
+        return Advice::WontHelp(text!(
+            en: "of {total} {used} were in use by line {line}: look while the job runs, and inside of its container",
+            zh: "第 {line} 行显示 {total} 中只用了 {used}：应在任务运行时、在其容器内查看"
+        ));
+    }
     let (pod, container) = (case.in_a_pod(), case.in_a_container() && !case.in_a_pod());
     let cluster = case.on_a_cluster() && !case.in_a_container();
     // It is the machine's own then.

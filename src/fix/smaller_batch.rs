@@ -196,6 +196,12 @@ fn advise(case: &Case) -> Advice {
             )
         });
     }
+    if case.sign(Sign::EverySizeTried) {
+        return Advice::WontHelp(text!(
+            en: "the program tried every size down to one sample by itself",
+            zh: "程序已自行尝试过所有批大小，直到单个样本"
+        ));
+    }
     if let Some(other) = case.evaluating().then_some(case.context.eval_batch_size.value()).flatten() {
         return Advice::Withheld(text!(
             en: "it failed in validation at batch {other}: see smaller-eval-batch",

@@ -59,20 +59,10 @@ pub const FIX: Fix = Fix {
         )
         .when("drawn"),
         said(Target::Pytorch, "generate at {shown} pixels a side", "以边长 {shown} 像素生成").when("made"),
-        said(
-            Target::Pytorch,
-            "feed smaller images, or shorter texts or sequences, if that is what the model works on",
-            "若模型处理的是图像，就缩小图像；若是文本或序列，就缩短长度",
-        )
-        .when("untold"),
     ],
     fixtures: &["context/two-runs", "pytorch/malloc-async-cut"],
     advise,
 };
-
-/// Of jobs of which the log tells nothing, one in ten was cured by smaller pictures, in labelled reports; a smaller
-/// batch cured a third.
-const UNTOLD: f64 = 0.7;
 
 /// True for the collections of tiny pictures that everybody begins with: 28 or 32 pixels a side leave nothing to save.
 fn tiny(case: &Case) -> bool {
@@ -98,17 +88,13 @@ fn advise(case: &Case) -> Advice {
         || case.diffusion()
         || matches!(case.trainer(), Some(Trainer::Ultralytics | Trainer::MmEngine))
         || case.clue(Clue::ConvWorkspace);
-    // Where nothing tells what is fed to the model, pictures are as likely as anything.
-    let model = case.works() != [Work::Compute];
-    let untold = model && !vision && case.subject().is_none() && case.pytorch() && case.trainer().is_none();
-    let untold = untold && !case.training() && !case.inference();
     // A tensor of one sample is large by its sides.
     let first = case.incident.event.facts.number(Number::FirstDimension);
     let one_sample = (first.is_some_and(|first| first <= 1.0) || case.clue(Clue::OneSample)) && case.one_at_a_time();
     let another = case.subject().is_some_and(|subject| !matches!(subject, Subject::Pictures | Subject::Video));
     // What is drawn from a text is pictures.
     let drawn_from_text = case.diffusion() && case.subject() == Some(Subject::Text);
-    if another && !drawn_from_text && !tower || !vision && !one_sample && (!untold || case.large_model()) {
+    if another && !drawn_from_text && !tower || !vision && !one_sample {
         return Advice::Silent;
     }
     let tried = side.map(|side| (side * 3 / 4 / 32 * 32).max(32));
@@ -137,12 +123,10 @@ fn advise(case: &Case) -> Advice {
         .when("drawn", drawn && !case.diffusion());
     draft
         .own(option.or_else(|| case.fewer_frames().filter(|_| side.is_none())))
-        .when("untold", untold && !one_sample)
         .when("fastai-1", case.first_fastai())
         .when("fastai-2", !case.first_fastai())
         .when("one-sample", one_sample)
         .when("made", case.diffusion())
-        .weight(if untold { UNTOLD } else { 1.0 })
         .frees_if(
             case.share_of_allocated(0.3 * share, share, text!(en: "pixels saved", zh: "减少的像素")),
             case.ask_for_peak(),

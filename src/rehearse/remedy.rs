@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn what_was_refuted_is_not_offered_and_what_was_proved_comes_first() {
-        let ranked = |at: usize| Ranked { fix: FIXES[at], offer: offer(""), value: 1.0 };
+        let ranked = |at: usize| Ranked { fix: FIXES[at], offer: offer(""), value: 1.0, look: false };
         let mut plan = Plan { offers: (0..4).map(ranked).collect(), ..Plan::default() };
         let tried =
             |at: usize, verdict, needed| Tried { fix: FIXES[at].id, remedy: Remedy::Checkpointing, verdict, needed };

@@ -203,11 +203,13 @@ pub fn explanation() -> Explanation {
                 "export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True",
             ),
             value: 3.0,
+            look: false,
         },
         Ranked {
             fix: &BATCH,
             offer: offer(range(0, 9000), (0.0, 0.1), Numerics::Benign, "--batch-size 32 --accumulate 2"),
             value: 2.0,
+            look: false,
         },
         Ranked {
             fix: &RECOMPUTE,
@@ -218,6 +220,7 @@ pub fn explanation() -> Explanation {
                 "model.gradient_checkpointing_enable()",
             ),
             value: 1.0,
+            look: false,
         },
     ];
     Explanation {

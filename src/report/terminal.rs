@@ -328,10 +328,9 @@ impl Page {
             None => self.heading(&no_cause()),
         }
         if let Some(ranked) = diagnosis.plan.offers.first() {
-            // A recording changes nothing: it is what to look at.
-            let head = match ranked.fix.class {
-                Class::Diagnosis => Text::new("Next: ", "下一步："),
-                _ => Text::new("Change first: ", "首先修改："),
+            let head = match ranked.look {
+                true => Text::new("Next: ", "下一步："),
+                false => Text::new("Change first: ", "首先修改："),
             };
             let head = run(Tone::Strong, self.say(&head));
             self.fix(head, 2, ranked, Detail { fix_lines: detail.fix_lines.max(2), ..detail });
@@ -814,7 +813,8 @@ impl Page {
         self.screen.blank();
         // The first stands above already.
         let told = usize::from(!self.answers_later);
-        if diagnosis.plan.offers.len() > told && detail.fixes > told {
+        let changes = diagnosis.plan.offers.iter().filter(|ranked| !ranked.look).count();
+        if changes > told && detail.fixes > told {
             self.heading(&match self.answers_later {
                 true => Text::new("What to change, best first:", "修复建议（按价值排序）："),
                 false => Text::new("What else to change, best first:", "其他修复建议（按价值排序）："),
@@ -823,6 +823,10 @@ impl Page {
         for (i, ranked) in diagnosis.plan.offers.iter().enumerate().take(detail.fixes).skip(told) {
             match self.style.verbose {
                 true => self.fix_in_full(i + 1, ranked),
+                false if ranked.look => {
+                    let head = Text::new("To see more the next time: ", "下次可先记录：");
+                    self.fix(run(Tone::Faint, self.say(&head)), 4, ranked, detail);
+                }
                 false => self.fix(run(Tone::Plain, format!("  {}. ", i + 1)), 5, ranked, detail),
             }
         }
@@ -1364,6 +1368,9 @@ pub fn verdict(diagnosis: &Diagnosis, all: &[Diagnosis]) -> Text {
             "请求超出了为其预留的上下文长度。",
         );
     }
+    if event.has(Sign::FixedBuffer) {
+        return too_small_within(event);
+    }
     if let Some(refused) = refused_to_start(event) {
         return refused;
     }
@@ -1452,6 +1459,7 @@ pub fn verdict(diagnosis: &Diagnosis, all: &[Diagnosis]) -> Text {
     let verb = match event.resource {
         Resource::KvCache => Text::new("does not fit", "放不下"),
         Resource::Cgroup => Text::new("was reached", "已用尽"),
+        Resource::Shm if diagnosis.incident.context.shared_memory_has_room() => Text::new("failed", "出错"),
         Resource::Shm => Text::new("is full", "已满"),
         // Such errors follow a broken context or an internal fault as well.
         Resource::Gpu if event.has(Sign::Disguised) && !event.says_out_of_memory() => {
@@ -1473,6 +1481,21 @@ pub fn verdict(diagnosis: &Diagnosis, all: &[Diagnosis]) -> Text {
         format!("{}{} {}{phase_en}{}{figures_en}.", never.en, place.en, verb.en, rank.en),
         format!("{}{}{}{phase_zh}{}{figures_zh}。", never.zh, place.zh, verb.zh, rank.zh),
     )
+}
+
+/// The headline of a buffer that its program had made too small: nothing of the machine or a device ran out.
+fn too_small_within(event: &Event) -> Text {
+    let shown = |fact: Fact| event.facts.get(fact).map(as_exact_as_printed);
+    match (shown(Fact::Requested), shown(Fact::Free)) {
+        (Some(asked), Some(there)) => text!(
+            en: "A buffer within the program was too small: {asked} needed, {there} in it; no memory ran out.",
+            zh: "程序内部的缓冲区不够用：需要 {asked}，其中有 {there}；内存并未耗尽。"
+        ),
+        _ => text!(
+            en: "A buffer within the program was too small; no memory ran out.",
+            zh: "程序内部的缓冲区不够用；内存并未耗尽。"
+        ),
+    }
 }
 
 /// The headline of an engine that compared its devices before it asked for anything: none of them ran out.
@@ -1545,7 +1568,9 @@ const EITHER_BASE: f64 = 0.02;
 fn as_exact_as_printed(figure: Figure) -> String {
     let amount = figure.interval();
     match amount.half_width() as f64 / amount.middle().max(1) as f64 {
-        // Of 0.00 GiB, and of MB that may be either, no digit would be left.
+        // A zero that was rounded is something.
+        _ if figure.bytes == 0 && amount.high > 0 => about(amount),
+        // Of MB that may be either, no digit would be left.
         _ if amount.low <= 0 => Bytes(figure.bytes).to_string(),
         width if width > EITHER_BASE => format!("≈ {}", Bytes(figure.bytes)),
         _ => about(amount),

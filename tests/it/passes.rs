@@ -277,8 +277,11 @@ fn no_block_is_made_of_a_layer_an_extension_or_a_tensor_that_is_new() {
     let lines = |text: &str| lines_of(text, "chunk-the-operation").join("; ");
     let line = |code: &str| lines(&own(&[("run.py", "<module>", "go()"), ("parts.py", "go", code)]));
     assert!(line("d = torch.cdist(a, b)").contains("x.split("));
-    assert!(line("return corr / torch.sqrt(torch.tensor(dim).float())").contains("x.split("));
+    assert!(line("return (corr / torch.sqrt(torch.tensor(dim).float())).exp()").contains("x.split("));
+    assert!(line("weights = softmax(q @ k.transpose(-2, -1))").contains("q.split(1024, dim=-2)"));
     for code in [
+        // The result has to be there as a whole.
+        "return corr / torch.sqrt(torch.tensor(dim).float())",
         "color, radii = _C.rasterize_gaussians(*args)",
         "image, depth = rasterizer(means, scales)",
         "super().draw(views)",
