@@ -121,6 +121,11 @@ def learnable(reports):
     return [report for report in reports if report.fails and report.found and not report.held]
 
 
+# A label that follows from the printed figures is beyond dispute; of the others a second reader names one in five
+# otherwise. Counted three times, 81.5 % of those by figures are right in sets that nothing was learnt from, and not 78.0;
+# of all 68.9 and 69.3.
+BY_FIGURES = 3.0
+
 # How far a planted log's own priors may move from those of reports: causes are planted about equally often, and what that
 # teaches of their frequency holds nowhere else.
 PLANTED_SPREAD = 2.0
@@ -171,7 +176,8 @@ class Model:
 
     def learn(self, reports, spread, share=0.85, start=None):
         """Maximum of the posterior: log-likelihood of the labels, of which the first accepted cause has `share` and the
-        others the rest, with a Gaussian prior of standard deviation `spread` around the stated values."""
+        others the rest, each report counted by how sure its label is, with a Gaussian prior of standard deviation
+        `spread` around the stated values."""
         x, mask = self.matrix(reports, planted=True)
         target = np.zeros(mask.shape)
         for i, report in enumerate(reports):
@@ -186,6 +192,7 @@ class Model:
         # Many reports of one source tell little more than a few: together they count as the root of their number.
         of_source = collections.Counter(report.source for report in reports)
         target *= np.array([of_source[report.source] ** -0.5 for report in reports])[:, None]
+        target *= np.array([BY_FIGURES if report.by_figures else 1.0 for report in reports])[:, None]
         counts = target.sum(1, keepdims=True)
         free = self.free(reports)[:, None] * np.ones_like(self.stated)
         # A cause that an asker's priors do not name stays out.
