@@ -158,7 +158,7 @@ const TESTS: &[Test] = &[
         id: "limits",
         act: |incident| {
             // A limit that the log prints and shows to be reached is known.
-            if reached_its_limit(incident) {
+            if reached_its_limit(incident) || incident.on_a_board() {
                 return None;
             }
             let (target, command) = match incident.on_windows() {
@@ -753,7 +753,10 @@ const TESTS: &[Test] = &[
         act: |incident| {
             // Who was there has seen it, and what fails in an import is over before anybody can look; one request of
             // many GiB is nothing that can be watched to come.
-            let seen = incident.observed.is_some() || incident.context.imports() || large_request(incident).is_some();
+            let seen = incident.observed.is_some()
+                || incident.context.imports()
+                || large_request(incident).is_some()
+                || incident.on_a_board();
             (!seen && matches!(asker(incident), Asker::Host | Asker::Shm)).then(|| {
                 if incident.on_windows() {
                     let list = "Get-Process | Sort-Object WS -Descending | Select-Object -First 10 Name, Id, WS";
@@ -791,6 +794,32 @@ const TESTS: &[Test] = &[
             (KvCache, "it jumps when the context is made", "创建上下文时突增"),
             (Capacity, "it reaches its level while weights are loaded", "加载权重时达到该水平"),
             (DuplicateModel, "it jumps twice by the size of the model", "两次按模型大小突增"),
+        ],
+    },
+    Test {
+        id: "heap-of-the-board",
+        act: |incident| {
+            incident.on_a_board().then(|| {
+                (
+                    "program",
+                    text!(
+                        en: "print the free heap and its largest block, at start and before the call that fails",
+                        zh: "在启动时和失败的调用之前打印空闲堆及最大空闲块"
+                    ),
+                )
+            })
+        },
+        about: &[],
+        outcomes: &[
+            (
+                Fragmentation,
+                "more is free than was asked for, and no block is as large",
+                "空闲总量够，但没有足够大的块",
+            ),
+            (HostMemory, "less is free than was asked for, from the start", "从一开始空闲量就少于请求"),
+            (LeakGrowth, "less is free each time that it is reached", "每次到达时空闲量都更少"),
+            (SingleHugeAllocation, "the heap is smaller than the request in all", "整个堆小于请求"),
+            (FrameworkLimit, "a pool of the program's own is full, the heap is not", "程序自己的池已满而堆未满"),
         ],
     },
     Test {

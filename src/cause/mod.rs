@@ -177,7 +177,8 @@ pub fn rank(incident: &Incident) -> Vec<Finding> {
                 evidence.insert(0, proof.evidence.clone());
             }
             let evidence = presentable(cause, evidence, incident);
-            Finding { cause, confidence, proved: is_proved, evidence, refute: (cause.refute)(incident) }
+            let refute = if incident.on_a_board() { on_a_board(cause.id) } else { (cause.refute)(incident) };
+            Finding { cause, confidence, proved: is_proved, evidence, refute }
         })
         .filter(|finding| finding.confidence >= WORTH_TELLING)
         .collect();
@@ -401,6 +402,26 @@ fn presentable(cause: &Cause, mut evidence: Vec<Evidence>, incident: &Incident) 
         evidence.push(unfamiliar(incident));
     }
     evidence
+}
+
+/// How to prove a cause wrong where nothing can be typed: by what the firmware itself prints.
+fn on_a_board(cause: CauseId) -> Text {
+    match cause {
+        CauseId::Fragmentation => text!(
+            en: "Print the largest free block before the call that fails: if it is larger than what is asked for, the \
+                 heap is not in pieces.",
+            zh: "在失败的调用之前打印最大空闲块：若大于请求，则堆没有碎片化。"
+        ),
+        CauseId::LeakGrowth => text!(
+            en: "Print the free heap after each round: if it stays level, nothing leaks.",
+            zh: "每轮之后打印空闲堆：若保持平稳，则没有泄漏。"
+        ),
+        _ => text!(
+            en: "Print the free heap before the call that fails: if it is larger than what is asked for, the heap was \
+                 not short.",
+            zh: "在失败的调用之前打印空闲堆：若大于请求，则堆并不缺少空间。"
+        ),
+    }
 }
 
 #[cfg(test)]

@@ -38,6 +38,7 @@ pub const DIALECT: Dialect = Dialect {
         "Bus error",
         "bus error",
         "SIGBUS",
+        "EXIT CODE",
         "Processus arrêté",
         "Unicestwiony",
         "強制終了",
@@ -84,6 +85,12 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     }
     if let Some(pid) = shells::bus_error(line) {
         return Some(bus_error(document, position, pid));
+    }
+    if let Some(pid) = told_bus_error(document, position) {
+        let mut event = bus_error(document, position, pid);
+        event.dialect = "exit-code-sigbus";
+        event.sign(Sign::BusError);
+        return Some(event);
     }
     let death = elastic(document, position)
         .or_else(|| pool(document, position))
@@ -271,10 +278,32 @@ fn bus_error(document: &Document, position: usize, pid: Option<u64>) -> Event {
     let mut event = field::event(document, position, death.dialect, program(document, position, &death), Resource::Shm);
     event.sign(Sign::NoFigures);
     field::note_pid(&mut event, pid);
-    if field::before(position, NEAR).any(|at| field::text(document, at).contains("us error")) {
+    let told = |at: usize| {
+        let line = field::text(document, at);
+        line.contains("us error") || labelled_code(document, at).is_some_and(|(code, _)| OF_A_BUS_ERROR.contains(&code))
+    };
+    if field::before(position, NEAR).any(told) {
         event.standing = Standing::Follower;
     }
     event
+}
+
+/// SIGBUS as a child's return code and as a shell's status.
+const OF_A_BUS_ERROR: [i64; 2] = [-7, 135];
+
+/// The death by a bus error that a launcher tells of by its signal or code, of a job in Python: of other programs it is
+/// as often a file that was cut short below its mapping.
+fn told_bus_error(document: &Document, position: usize) -> Option<Option<u64>> {
+    let line = field::text(document, position);
+    let signal = ["Signal 7 (SIGBUS)", "Bus error (signal 7)", "signal: Bus error", "by signal: 7"];
+    let told = signal.iter().any(|words| line.contains(words))
+        || labelled_code(document, position).is_some_and(|(code, _)| OF_A_BUS_ERROR.contains(&code));
+    let around = field::before(position, NEAR).chain(std::iter::once(position)).any(|at| {
+        let line = field::text(document, at).to_ascii_lowercase();
+        ["python", "torch", "deepspeed"].iter().any(|word| line.contains(word))
+    });
+    (told && around && !line.contains('?'))
+        .then(|| field::number_after(line, "pid=").or(field::number_after(line, "pid: ")))
 }
 
 /// Exit codes that stand for SIGKILL, as launchers and containers print them.
@@ -286,6 +315,18 @@ fn code(document: &Document, position: usize) -> Option<Death> {
     {
         return Some(Death { dialect: "exit-code-sigkill", pid: None, code: Some(137), lines: 0 });
     }
+    let (found, by_deepspeed) = labelled_code(document, position).filter(|(code, _)| matches!(code, -9 | 137))?;
+    let dialect = if by_deepspeed { "deepspeed-sigkill" } else { "exit-code-sigkill" };
+    // A worker's pid in front of every line is not that of the process that is spoken of.
+    let own = line.strip_prefix('(').and_then(|rest| rest.split_once(')')).map_or(line, |(_, own)| own);
+    let pid = ["pid=", "pid:", "pid "].iter().find_map(|label| field::number_after(own, label));
+    Some(Death { dialect, pid, code: Some(found), lines: 0 })
+}
+
+/// The code that a process ended with, behind one of the words for it, and whether it is DeepSpeed's launcher that
+/// tells it.
+fn labelled_code(document: &Document, position: usize) -> Option<(i64, bool)> {
+    let line = field::text(document, position);
     const LABELS: [&str; 9] = [
         "exit_codes",
         "exitcode",
@@ -305,15 +346,8 @@ fn code(document: &Document, position: usize) -> Option<Death> {
         places.find_map(|at| signed_on_its_line(&labelled, at))
     })?;
     // Advice on what the codes mean is no report of one.
-    if !matches!(found, -9 | 137) || line.contains("means") || line.contains('?') {
-        return None;
-    }
-    let dialect =
-        if labelled.lower.contains("exitswithreturncode") { "deepspeed-sigkill" } else { "exit-code-sigkill" };
-    // A worker's pid in front of every line is not that of the process that is spoken of.
-    let own = line.strip_prefix('(').and_then(|rest| rest.split_once(')')).map_or(line, |(_, own)| own);
-    let pid = ["pid=", "pid:", "pid "].iter().find_map(|label| field::number_after(own, label));
-    Some(Death { dialect, pid, code: Some(found), lines: 0 })
+    let advice = line.contains("means") || line.contains('?');
+    (!advice).then(|| (found, labelled.lower.contains("exitswithreturncode")))
 }
 
 /// The number with its sign at an offset of a text without blanks, as far as the line goes on which it begins.

@@ -43,6 +43,7 @@ pub mod rust_gpu;
 mod said;
 pub mod schedulers;
 pub mod services;
+mod setting;
 mod shells;
 pub mod simulation;
 pub mod slurm;
@@ -94,6 +95,8 @@ pub struct Facts {
     /// The task that holds most in a kernel's table.
     pub largest_process: Known<String>,
     pub cgroup: Known<String>,
+    /// The setting that the message says to raise, as one writes it: `CacheSize = <more>`.
+    pub setting: Known<String>,
     /// Counts and ratios that are no sizes: tokens, exit codes, utilization; printed under `facts.extra`.
     pub numbers: BTreeMap<Number, (f64, Span)>,
 }
@@ -240,7 +243,10 @@ impl Event {
         ];
         let spoken = signs.into_iter().find(|(sign, _)| self.has(*sign)).map(|(_, accelerator)| accelerator);
         let metal = ["ggml_metal", "ggml_backend_metal", "Metal buffer"].iter().any(|word| self.message.contains(word));
-        let spoken = spoken.or(metal.then_some(Accelerator::Mps)).or(self.program.accelerator());
+        // `device xpu:0`: the index under which PyTorch names it.
+        let by_name = [("xpu:", Accelerator::Xpu), ("npu:", Accelerator::Npu)];
+        let by_name = by_name.into_iter().find(|(name, _)| self.message.contains(name)).map(|(_, named)| named);
+        let spoken = spoken.or(metal.then_some(Accelerator::Mps)).or(by_name).or(self.program.accelerator());
         spoken.unwrap_or(if self.on_any_vendors_device() { Accelerator::Any } else { Accelerator::Cuda })
     }
 
@@ -542,6 +548,11 @@ impl Look {
         }
         if event.message.contains("NCCL") {
             event.sign(Sign::Nccl);
+        }
+        setting::complete(document, position, &mut event);
+        let beyond = |asked: Figure| asked.bytes >= said::EXBIBYTE;
+        if event.facts.get(Fact::Requested).map_or_else(|| event.beyond_any_machine(), beyond) {
+            event.sign(Sign::AbsurdRequest);
         }
         doubt::settle(document, &mut event);
         Some(event)

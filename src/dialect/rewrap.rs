@@ -55,10 +55,16 @@ fn begins(line: &str) -> bool {
     let key = line.split_once('=').map(|(key, _)| key);
     let record = line.starts_with("{\"")
         || key.is_some_and(|key| matches!(key, "ts" | "t" | "time" | "level" | "lvl" | "timestamp" | "severity"));
+    // ESP-IDF's level and milliseconds, `E (48351) mem: …`, and Android's level with its tag, `E/mem (`.
+    let levelled = line.strip_prefix(['E', 'W', 'I', 'D', 'V', 'F']).is_some_and(|rest| {
+        let counted = |rest: &str| rest.split_once(')').is_some_and(|(n, _)| n.bytes().all(|b| b.is_ascii_digit()));
+        rest.strip_prefix(" (").is_some_and(counted) || rest.starts_with('/') && rest.contains('(')
+    });
     // A stamp, a worker's or a container's prefix.
     let prefixed = bare(line).len() + NO_PREFIX < line.trim_start().len();
     line.trim().bytes().all(|byte| byte.is_ascii_digit())
         || record
+        || levelled
         || prefixed
         || line.starts_with(char::is_whitespace)
         || starts_anew.iter().any(|start| line.starts_with(start))
@@ -119,6 +125,8 @@ impl Broken {
         }
         let anew = [begin_alike, rows_of_a_table].iter().any(|alike| alike(&line.text, &next.text))
             || begins_with_an_exception(&next.text)
+            // Rust's runtime begins a line with its message.
+            || next.text.starts_with("memory allocation of ")
             || is_framed(line) && is_framed(next);
         if anew || has_clock(&next.text) {
             return false;

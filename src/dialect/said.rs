@@ -2,6 +2,13 @@
 
 use super::{Event, Resource};
 use crate::domain::Number;
+use crate::units::{self, Base};
+
+/// No machine has as much.
+pub(super) const EXBIBYTE: u64 = 1 << 60;
+
+/// Numbers of a message that are looked at.
+const NUMBERS: usize = 64;
 
 /// Types of twice the width that an array often needs, as messages name them.
 const WIDE: [&str; 4] = ["float64", "complex128", "int64", "data type object"];
@@ -109,8 +116,44 @@ impl Event {
         told.then_some(sides)
     }
 
+    /// True where the message prints a size of an EiB and more, which no machine has: nobody meant it.
+    pub(crate) fn beyond_any_machine(&self) -> bool {
+        let message = self.message.as_str();
+        let starts = message.char_indices().filter(|(at, c)| {
+            c.is_ascii_digit() && !message[..*at].ends_with(|c: char| c.is_ascii_alphanumeric() || c == '.')
+        });
+        starts.take(NUMBERS).any(|(at, _)| {
+            let number = &message[at..];
+            let end = number.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(number.len());
+            let value: Option<f64> = number[..end].trim_end_matches('.').parse().ok();
+            let unit = units::unit_in_front(number[end..].trim_start_matches(' ')).filter(|(_, word)| word.len() > 1);
+            let unit = unit.and_then(|(_, word)| units::unit(word, Base::Binary));
+            value.zip(unit).is_some_and(|(value, unit)| value * unit as f64 >= EXBIBYTE as f64)
+        })
+    }
+
     /// The wide type of an array that the message names.
     pub(crate) fn wide_type(&self) -> Option<&'static str> {
         WIDE.into_iter().find(|wide| self.says(wide))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::dialect;
+    use crate::input::Document;
+
+    #[test]
+    fn a_size_that_no_machine_has_was_meant_by_nobody() {
+        let absurd = |log: &str| {
+            let events = dialect::events(&Document::from_text("-", log));
+            events.first().is_some_and(|event| event.has(crate::domain::Sign::AbsurdRequest))
+        };
+        assert!(absurd(
+            "Requested 4380899691x3105801126744952919 (17179869184.0GB) array exceeds maximum array size preference.\n"
+        ));
+        assert!(!absurd("Requested 43808x31058 (10.1GB) array exceeds maximum array size preference.\n"));
+        assert!(absurd("ERROR gridtool: out of memory: failed to allocate 9223372036854775808 bytes\n"));
+        assert!(!absurd("ERROR gridtool: out of memory: failed to allocate 92233720368 bytes\n"));
     }
 }

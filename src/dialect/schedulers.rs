@@ -78,6 +78,27 @@ const TABLE: &[Wording] = &[
         ],
         ..WORDING
     },
+    // Torque's, in bytes.
+    Wording {
+        says: &["pbs:jobkilled:vmem"],
+        and: &["exceededlimit"],
+        slug: "pbs-memory-limit",
+        program: Program::Pbs,
+        resource: Resource::Cgroup,
+        signs: LIMIT,
+        figures: &[(Fact::TotalVm, "vmem", Unit::Of(1)), (Fact::Limit, "exceededlimit", Unit::Of(1))],
+        ..WORDING
+    },
+    Wording {
+        says: &["pbs:jobkilled:mem", "pbs:jobkilled:pmem"],
+        and: &["exceededlimit"],
+        slug: "pbs-memory-limit",
+        program: Program::Pbs,
+        resource: Resource::Cgroup,
+        signs: LIMIT,
+        figures: &[(Fact::Used, "mem", Unit::Of(1)), (Fact::Limit, "exceededlimit", Unit::Of(1))],
+        ..WORDING
+    },
     Wording {
         says: &["jobexceededresourcemem", "jobexceededresourcevmem", "jobexceededresourcepmem"],
         slug: "pbs-memory-limit",
@@ -382,6 +403,10 @@ mod tests {
         );
         assert_eq!(
             facts("=>> PBS: job killed: mem 2097152kb exceeded limit 1048576kb"),
+            (Some(2 << 30), Some(1 << 30))
+        );
+        assert_eq!(
+            facts("=>> PBS: job killed: mem 2147483648 exceeded limit 1073741824\n$ ls\n"),
             (Some(2 << 30), Some(1 << 30))
         );
         assert_eq!(

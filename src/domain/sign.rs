@@ -10,6 +10,8 @@ closed_set! {
         NoFigures = "no-figures",
         /// The message breaks off or has parts left out.
         Cut = "cut",
+        /// A process died of a bus error, of which the log has the signal or code alone.
+        BusError = "bus-error",
         /// The request is so large that it can only be a size bug (PyTorch's "more than 1EB", 2^64 − x).
         AbsurdRequest = "absurd-request",
         /// The request is the allocator's own minimum segment (2 MiB or 20 MiB): the tensor was smaller.

@@ -463,8 +463,8 @@ impl<'a> Case<'a> {
         targets.push(Target::Shell);
         targets.retain(|target| self.allows(*target));
         // Where nothing tells who set the limit, all of them are shown.
-        targets.extend([Target::Docker, Target::Kubernetes, Target::Slurm].into_iter().filter(|set| self.allows(*set)));
-        targets.push(Target::Linux);
+        let last = [Target::Docker, Target::Kubernetes, Target::Slurm, Target::Linux];
+        targets.extend(last.into_iter().filter(|set| self.allows(*set)));
         targets
     }
 
@@ -492,6 +492,11 @@ impl<'a> Case<'a> {
 
     /// False for the settings of another scheduler or runtime than the one that holds the job to its limits.
     fn allows(&self, target: Target) -> bool {
+        let systems =
+            [Target::Shell, Target::Linux, Target::Windows, Target::Docker, Target::Kubernetes, Target::Slurm];
+        if self.incident.on_a_board() && systems.contains(&target) {
+            return false;
+        }
         let theirs = [Target::Docker, Target::Kubernetes, Target::Slurm];
         if !theirs.contains(&target) {
             return true;

@@ -200,7 +200,8 @@ impl<'a> Draft<'a> {
     /// What can be written: the lines made for this incident, then those of the fix that hold here.
     fn lines(&mut self) -> Vec<Knob> {
         if let Some(own) = self.own.take() {
-            return vec![Knob { target: Target::Program, line: remark(Text::same(own), self.was.as_ref()) }];
+            let own = Text::new(own.clone(), super::knob::blanks_in_chinese(own));
+            return vec![Knob { target: Target::Program, line: remark(own, self.was.as_ref()) }];
         }
         // A program that is known has an option for it, or none.
         match self.case.setting_of_a_tool(self.fix.id) {

@@ -31,6 +31,12 @@ pub const FIX: Fix = Fix {
                 "在运行中的两个时刻各看一次：是否随处理量增长？",
             )
             .when("unknown"),
+        said(
+            Target::Program,
+            "print the free heap after each round: does it fall?",
+            "每轮之后打印空闲堆：是否逐轮减少？",
+        )
+        .when("board"),
         line(Target::Linux, "sudo slabtop -o -s c")
             .note("twice, some minutes apart: whose objects become more?", "相隔几分钟各一次：哪类对象在变多？")
             .when("kernel"),
@@ -86,7 +92,8 @@ fn advise(case: &Case) -> Advice {
         .when("own-loop", !host && !case.driven() && !case.of_a_tool())
         .when("loop-of-others", !host && (case.driven() || case.of_a_tool()))
         // It counts what Python allocates: the buffers of tensors are none of that.
-        .when("objects", host && !case.pytorch() && !case.handles_weights())
+        .when("objects", host && !case.pytorch() && !case.handles_weights() && !case.incident.on_a_board())
+        .when("board", case.incident.on_a_board())
         // Its address serves a profile where the program serves it.
         .when("pprof", host && case.clue(Clue::Pprof))
         .when("without-pprof", host && !case.clue(Clue::Pprof))

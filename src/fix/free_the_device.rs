@@ -20,7 +20,9 @@ pub const FIX: Fix = Fix {
     helps: Work::ALL,
     needs: &[Need::Running, Need::OthersHold],
     // Who else uses a device of Vulkan shows whatever its vendor.
-    applies: |case| case.discrete_gpu() || case.on_gpu() && case.accelerator() == Accelerator::Any,
+    applies: |case| {
+        case.discrete_gpu() || case.on_gpu() && matches!(case.accelerator(), Accelerator::Any | Accelerator::Xpu)
+    },
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
     knobs: &[
         line(Target::Shell, "ps -o pid,user,etime,cmd -p {query}")

@@ -126,7 +126,7 @@ const BLANKS: &[(&str, &str)] = &[
 ];
 
 /// The same line with what is to be filled in told in Chinese.
-fn blanks_in_chinese(line: String) -> String {
+pub(super) fn blanks_in_chinese(line: String) -> String {
     if !line.contains('<') {
         return line;
     }

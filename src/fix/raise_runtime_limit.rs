@@ -43,7 +43,8 @@ pub const FIX: Fix = Fix {
             )
             .when("addresses"),
         line(Target::Go, "GOMEMLIMIT=<nine tenths of the limit>")
-            .note("collects earlier; does not lift ulimit -v", "更早回收；不会放开 ulimit -v"),
+            .note("collects earlier; does not lift ulimit -v", "更早回收；不会放开 ulimit -v")
+            .unless("32-bit"),
         line(Target::Node, "NODE_OPTIONS=--max-old-space-size={heap}").when("by-its-heap"),
         line(Target::Dask, "dask-worker --memory-limit 0").note("or a larger one", "或设为更大的值"),
         line(Target::Ray, "RAY_memory_usage_threshold=0.98")
@@ -70,6 +71,12 @@ pub const FIX: Fix = Fix {
             "增大 torch.cuda.MemPool 背后分配器的上限，或在 use_mem_pool() 之外分配",
         )
         .when("custom"),
+        said(
+            Target::Program,
+            "the 64-bit build of the program: one of 32 bits has addresses for 2 to 4 GiB",
+            "改用该程序的 64 位版本：32 位程序只有 2 至 4 GiB 地址空间",
+        )
+        .when("32-bit"),
     ],
     fixtures: &["onnxruntime/limit", "rapids/pool"],
     advise,
@@ -96,7 +103,16 @@ fn advise(case: &Case) -> Advice {
     let gradle = case.incident.event.of_gradle();
     let addresses = case.sign(Sign::AddressSpaceLimit);
     let of_yarn = case.context.origin.spark_on_yarn;
+    // An engine's share of the device has a change of its own.
+    let share =
+        |line: &String| ["mem-fraction", "memory-utilization", "memory_utilization"].iter().any(|of| line.contains(of));
+    let named = case.incident.event.facts.setting.get();
+    if named.is_some_and(share) {
+        return Advice::Silent;
+    }
     Draft::new(case, &FIX)
+        .own(named.cloned())
+        .when("32-bit", case.incident.of_32_bits())
         // What a group's limit ended never reached the heap's.
         .when("by-its-heap", case.resource() != Resource::Cgroup && !case.sign(Sign::KilledWithProof))
         .fill("heap", heap)

@@ -152,14 +152,16 @@ fn narrower(case: &Case) -> Option<&'static str> {
     })
 }
 
-/// True where what was refused are the places of a replay buffer, which are all made at the start.
-fn makes_a_replay_buffer(case: &Case) -> bool {
+/// True where it failed at a replay buffer: the places of one are all made at the start, or kept until it is full.
+fn keeps_a_replay_buffer(case: &Case) -> bool {
     const NAMES: [&str; 4] = ["replaybuffer", "replaymemory", "replay_buffer", "replay_memory"];
     let named = |text: &str| NAMES.iter().any(|name| text.to_ascii_lowercase().contains(name));
     let of_it = |frame: &Frame| {
+        let file = super::moment::path(frame);
         named(&frame.function)
             || frame.code.as_deref().is_some_and(named)
-            || super::moment::path(frame).ends_with("stable_baselines3/common/buffers.py")
+            || named(file.rsplit('/').next().unwrap_or_default())
+            || file.ends_with("stable_baselines3/common/buffers.py")
     };
     case.requested().is_some() && case.context.frames.iter().any(of_it)
 }
@@ -170,7 +172,8 @@ fn smaller_replay_buffer(case: &Case) -> Advice {
         .titled(text!(en: "A smaller replay buffer", zh: "更小的回放缓冲区"))
         .of_request()
         .frees_if(
-            case.requested().map(|requested| {
+            // A small request is one sample of it, or its last straw.
+            case.requested().filter(|asked| asked.low > LAST_STRAW).map(|requested| {
                 let shown = show(requested.middle());
                 (
                     Interval::between(requested.scale(0.5).low, requested.scale(0.99).high),
@@ -192,15 +195,15 @@ fn smaller_replay_buffer(case: &Case) -> Advice {
         })
         .because(join(
             text!(
-                en: "all of its places are made at the start: their number times the size of one",
-                zh: "所有位置在开始时一次分配：数量乘以单个大小"
+                en: "it takes its number of places times the size of one, at the start or by the time it is full",
+                zh: "它占用位置数乘以单个大小，在开始时或写满时"
             ),
             case.situation(),
         ))
 }
 
 fn advise(case: &Case) -> Advice {
-    if makes_a_replay_buffer(case) {
+    if keeps_a_replay_buffer(case) {
         return smaller_replay_buffer(case);
     }
     let frames = || case.context.frames.iter();

@@ -42,7 +42,7 @@ pub const FIX: Fix = Fix {
         )
         .when("in-json"),
         line(Target::Accelerate, "Accelerator(gradient_accumulation_steps={steps})")
-            .note("with DataLoader(batch_size={batch})", "配合 DataLoader(batch_size={batch})")
+            .note("with a batch size of {batch}", "同时批大小设为 {batch}")
             .when("trains"),
         line(Target::Ultralytics, "batch={total}")
             .note("of all GPUs together; it accumulates to nbs=64 by itself", "所有 GPU 合计；会自动累积到 nbs=64")
@@ -159,8 +159,12 @@ fn advise(case: &Case) -> Advice {
     if !Need::Pass.met(case) && !case.loading() {
         return Advice::Silent;
     }
+    // Trees are grown on all rows at once.
+    if case.grows_trees() {
+        return Advice::Silent;
+    }
     let learns_elsewhere = case.works() == [Work::Compute];
-    if learns_elsewhere && (!trains(case.incident) || case.grows_trees() || case.only_asks()) {
+    if learns_elsewhere && (!trains(case.incident) || case.only_asks()) {
         return Advice::Silent;
     }
     if let Some(asked) = case.requested().filter(|_| case.still_beyond(share(case))) {

@@ -51,13 +51,19 @@ pub const FIX: Fix = Fix {
             "set the program's cache, buffer and connection limits below its memory limit",
             "把程序的缓存、缓冲和连接数上限设到内存上限以下",
         )
-        .unless("unknown"),
+        .when("service"),
         said(
             Target::Program,
             "by the program's own options: smaller caches, fewer workers, connections or objects at once",
             "用程序自身的选项：更小的缓存，更少的 worker、连接或一次处理的对象",
         )
         .when("unknown"),
+        said(
+            Target::Program,
+            "smaller buffers (of TLS, frames, text), made once at start and kept; external RAM where the board has it",
+            "更小的缓冲区（TLS、帧、文本），启动时一次分配并一直保留；板上若有外部 RAM 则使用它",
+        )
+        .when("board"),
     ],
     fixtures: &["fix/database-killed"],
     advise,
@@ -88,6 +94,19 @@ fn advise(case: &Case) -> Advice {
                 zh: "被杀死的是 pip 自身，它在内存中持有下载的包"
             ));
     }
+    if case.incident.on_a_board() {
+        return Draft::new(case, &FIX)
+            .titled(text!(en: "Smaller or fewer buffers", zh: "更小或更少的缓冲区"))
+            .when("board", true)
+            .frees_unknown(text!(
+                en: "what the buffers take, and the holes between them",
+                zh: "缓冲区所占以及它们之间的空洞"
+            ))
+            .because(text!(
+                en: "a heap of some hundred KiB is soon in pieces: what is made and freed again and again cuts it up",
+                zh: "几百 KiB 的堆很快会碎片化：反复分配和释放会把它切碎"
+            ));
+    }
     if case.sign(Sign::RefusedByLimit) {
         return Advice::Withheld(text!(
             en: "the program's own limit refused it: a lower one would refuse it sooner",
@@ -109,6 +128,7 @@ fn advise(case: &Case) -> Advice {
     }
     draft
         .when("unknown", unknown)
+        .when("service", !unknown)
         .weight(if unknown { 0.6 } else { 1.0 })
         .frees_unknown(text!(
             en: "what the caches hold; the program's own statistics tell",

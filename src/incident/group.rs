@@ -241,6 +241,7 @@ impl Event {
         complete(&mut self.facts.pid, &other.facts.pid);
         complete(&mut self.facts.process_name, &other.facts.process_name);
         complete(&mut self.facts.cgroup, &other.facts.cgroup);
+        complete(&mut self.facts.setting, &other.facts.setting);
         complete(&mut self.facts.trigger_process, &other.facts.trigger_process);
         complete(&mut self.facts.largest_process, &other.facts.largest_process);
         if self.facts.other_processes.is_empty() {

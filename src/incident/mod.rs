@@ -11,10 +11,10 @@ pub mod timeline;
 
 use crate::account::proof::{self, Proof};
 use crate::account::{self, Ledger};
-use crate::dialect::{Event, Sign};
+use crate::dialect::{Event, Fact, Resource, Sign};
 use crate::domain::program::Meter;
 pub use context::Context;
-use context::Platform;
+use context::{Clue, Platform};
 pub use group::assemble;
 pub use recording::Recording;
 use std::sync::Arc;
@@ -78,6 +78,25 @@ impl Incident {
             Some(platform) => platform == Platform::Windows,
             None => self.event.has(Sign::Windows),
         }
+    }
+
+    /// True where a microcontroller's heap refused a request of its size: no machine's memory, nobody's to watch.
+    pub fn on_a_board(&self) -> bool {
+        const MOST: u64 = 8 << 20;
+        let killed = [Sign::KilledWithProof, Sign::KilledWithoutProof, Sign::CompilerKilled];
+        self.context.has(Clue::Microcontroller)
+            && self.event.resource.on_host()
+            && !killed.iter().any(|sign| self.event.has(*sign))
+            && self.event.facts.get(Fact::Requested).is_none_or(|asked| asked.bytes <= MOST)
+    }
+
+    /// True where a process whose addresses have 32 bits was refused a request: RAM beyond 4 GiB is none of its.
+    pub fn of_32_bits(&self) -> bool {
+        let killed = [Sign::KilledWithProof, Sign::KilledWithoutProof, Sign::CompilerKilled];
+        self.context.has(Clue::ThirtyTwoBit)
+            && self.event.resource == Resource::Host
+            && !killed.iter().any(|sign| self.event.has(*sign))
+            && !self.on_a_board()
     }
 
     /// The recording, where it is of this very failure.

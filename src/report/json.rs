@@ -13,7 +13,7 @@ use crate::cause::nature::{Asker, JobKind};
 use crate::cause::{CauseId, mechanism, nature};
 use crate::dialect::{Event, Facts, Standing};
 use crate::domain::{Fact, Number, Program, Resource, Sign, Target};
-use crate::evidence::{self, Span};
+use crate::evidence::{self, Known, Span};
 use crate::fix::{Certainty, Class, Fix, Frees, Numerics, Ranked};
 use crate::incident::context::{self, Clue, Measure, Moment, StepUnit};
 use crate::incident::{self, recording};
@@ -256,7 +256,7 @@ type Sizes = BTreeMap<Fact, crate::units::Figure>;
 
 /// The printed sizes whose keys the contract fixes.
 #[derive(Debug)]
-struct ContractSizes<'a>(&'a Sizes);
+struct ContractSizes<'a>(Cow<'a, Sizes>);
 
 impl Serialize for ContractSizes<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -944,7 +944,7 @@ fn incident<'a>(explanation: &'a Explanation, diagnosis: &'a Diagnosis, lang: La
         last_line: (!event.at.is_given()).then_some(event.at.last),
         rank: event.rank,
         message: &event.message,
-        facts: Printed::of(&event.facts),
+        facts: Printed::around(found),
         signs: event.signs.iter().map(|(sign, at)| Noted { id: *sign, line: at.first }).collect(),
         versions: event
             .versions
@@ -990,7 +990,7 @@ impl Printed<'_> {
     fn of(facts: &Facts) -> Printed<'_> {
         let others = facts.other_processes.iter();
         Printed {
-            sizes: ContractSizes(&facts.sizes),
+            sizes: ContractSizes(Cow::Borrowed(&facts.sizes)),
             device: facts.device.value(),
             other_processes: others.map(|other| OtherProcess { pid: other.pid, bytes: other.figure.bytes }).collect(),
             pid: facts.pid.value(),
@@ -999,6 +999,37 @@ impl Printed<'_> {
             extra: Extra(facts),
         }
     }
+}
+
+impl<'a> Printed<'a> {
+    /// The figures of an incident's message, and what the lines around it print of the memory that ran out: how much
+    /// the machine or device has, and the limit that the job was given. Neither changes while a job runs.
+    fn around(found: &'a incident::Incident) -> Printed<'a> {
+        let (event, context) = (&found.event, &found.context);
+        let mut printed = Printed::of(&event.facts);
+        let unknown = |fact| event.facts.get(fact).is_none() && !event.facts.unreadable.contains_key(&fact);
+        let seen = |told: &Known<Figure>| told.get().copied().filter(|figure| !figure.at.is_given());
+        let host = matches!(event.resource, Resource::Host | Resource::Cgroup);
+        let told = [
+            (Fact::Capacity, (event.resource == Resource::Host).then(|| seen(&context.host_total)).flatten()),
+            (Fact::Limit, host.then(|| seen(&context.memory_limit)).flatten()),
+            (Fact::Capacity, (event.resource == Resource::Gpu).then(|| device_total(found)).flatten()),
+        ];
+        for (fact, figure) in told {
+            if let Some(figure) = figure.filter(|_| unknown(fact)) {
+                printed.sizes.0.to_mut().entry(fact).or_insert(figure);
+            }
+        }
+        printed
+    }
+}
+
+/// What a table of devices prints as the memory of the one that failed, or of the only one.
+fn device_total(found: &incident::Incident) -> Option<Figure> {
+    let index = found.event.facts.device.value();
+    let mut of = found.context.gpus.iter().filter(|gpu| index.is_none_or(|index| gpu.index == index));
+    let one = of.next()?.total;
+    of.all(|other| other.total.bytes == one.bytes).then_some(one)
 }
 
 impl Snapshot<'_> {

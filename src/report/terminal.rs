@@ -1362,6 +1362,12 @@ pub fn verdict(diagnosis: &Diagnosis, all: &[Diagnosis]) -> Text {
     if event.has(Sign::KilledWithoutProof) {
         return killed(diagnosis, all);
     }
+    if event.has(Sign::BusError) {
+        return Text::new(
+            "A process died of a bus error (SIGBUS); nothing in the log proves that memory ran out.",
+            "一个进程死于总线错误（SIGBUS）；日志中没有证据表明内存用尽。",
+        );
+    }
     if event.has(Sign::BeyondContext) {
         return Text::new(
             "A request is longer than the context that was set aside for it.",
@@ -1398,7 +1404,10 @@ pub fn verdict(diagnosis: &Diagnosis, all: &[Diagnosis]) -> Text {
         && event.program.own_limit().is_some()
         && !event.has(Sign::KilledWithProof)
         && event.facts.get(Fact::Free).is_none();
+    // The message names the setting by which the program itself refused.
+    let own = event.resource == Resource::Host && event.facts.setting.is_known();
     let place = threshold.unwrap_or_else(|| match ran_out {
+        _ if own => text!(en: "The program's own limit", zh: "程序自身的上限"),
         true if heap => text!(en: "The program's own heap", zh: "程序自身的堆"),
         true if refused => match event.facts.device.value() {
             Some(n) => text!(en: "A request for memory of GPU {n}", zh: "GPU {n} 的显存申请"),
@@ -1467,7 +1476,7 @@ pub fn verdict(diagnosis: &Diagnosis, all: &[Diagnosis]) -> Text {
         }
         Resource::Gpu if refused => Text::new("was refused", "被拒绝"),
         Resource::Gpu => Text::new("ran out of memory", "不足"),
-        Resource::Host if watched.is_some() => Text::new("was reached", "已达到"),
+        Resource::Host if watched.is_some() || own => Text::new("was reached", "已达到"),
         Resource::Host if ran_out && heap => Text::new("is full", "已满"),
         Resource::Host if ran_out => Text::new("ran out", "不足"),
         Resource::Host => Text::new("was refused", "被拒绝"),

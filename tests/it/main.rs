@@ -41,6 +41,7 @@ mod privacy;
 mod probe;
 mod probe_cuda;
 mod programs;
+mod reach;
 mod reading;
 mod readme;
 mod rehearse;

@@ -171,7 +171,7 @@ pub const CACHE: Mechanism = Mechanism {
 /// The largest free piece, where it is printed.
 pub const PIECES: Mechanism = Mechanism {
     id: "pieces",
-    levels: &["too-small-piece", "short-runs", "slivers", "expandable-already"],
+    levels: &["too-small-piece", "heap-in-pieces", "short-runs", "slivers", "expandable-already"],
     read: |incident| {
         let ledger = &incident.ledger;
         let event = &incident.event;
@@ -184,9 +184,11 @@ pub const PIECES: Mechanism = Mechanism {
                 && all.surely_at_least(requested)
             {
                 let (piece, want, all) = (size(largest.interval()), size(requested), size(all));
+                // Of a heap in RAM no more is known, and nothing else is short.
+                let level = if asker(incident) == Asker::Host { "heap-in-pieces" } else { "too-small-piece" };
                 return Some(
                     Reading::new(
-                        "too-small-piece",
+                        level,
                         text!(
                             en: "{all} are free in total (computed), but the largest free piece is {piece}, less than \
                                  the {want} asked for",

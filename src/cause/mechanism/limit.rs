@@ -5,6 +5,7 @@ use crate::cause::nature::{Asker, asker, on_gpu};
 use crate::cause::reading::{looks_integrated, place, refused_although_free, size};
 use crate::dialect::{Fact, Sign};
 use crate::domain::Number;
+use crate::incident::context::Clue;
 use crate::text;
 use crate::units::{GIB, Interval};
 
@@ -223,9 +224,18 @@ pub const LIMIT: Mechanism = Mechanism {
 /// An address-space or commit limit.
 pub const ADDRESS_SPACE: Mechanism = Mechanism {
     id: "address-space",
-    levels: &["address-space", "commit-limit", "page-tables"],
+    levels: &["address-space", "commit-limit", "page-tables", "32-bit"],
     read: |incident| {
         let event = &incident.event;
+        if incident.of_32_bits()
+            && let Some(at) = incident.context.clues.get(&Clue::ThirtyTwoBit)
+        {
+            let text = text!(
+                en: "the process has addresses of 32 bits: it may hold 2 to 4 GiB, whatever the machine has",
+                zh: "该进程是 32 位的：无论机器内存多大，最多只能用 2 至 4 GiB"
+            );
+            return Some(Reading::new("32-bit", text).at(*at));
+        }
         if event.has(Sign::AddressSpaceLimit) {
             return Some(if event.has(Sign::Windows) {
                 Reading::new(

@@ -177,14 +177,15 @@ pub const CHOSEN: Mechanism = Mechanism {
 };
 
 /// One device is asked for by its number among those visible, and the failure is on another. Ranks of one job each
-/// have their own.
+/// have their own, and where several are asked for, parts of the program or processes of the job have theirs.
 fn another_meant(incident: &Incident) -> Option<Reading> {
     let context = &incident.context;
-    let (meant, used) = (context.meant_device.value()?, incident.event.facts.device.value()?);
+    let used = incident.event.facts.device.value()?;
+    let (meant, at) = context.meant_devices.first_key_value().filter(|_| context.meant_devices.len() == 1)?;
     let one_process = incident.event.rank.is_none()
         && context.world_size.value().is_none_or(|all| all <= 1)
         && !context.visible_devices.is_known();
-    (one_process && meant != used).then(|| {
+    (one_process && *meant != used).then(|| {
         Reading::new(
             "another-meant",
             text!(
@@ -192,7 +193,7 @@ fn another_meant(incident: &Incident) -> Option<Reading> {
                 zh: "要求使用 cuda:{meant}，却在 GPU {used} 上失败"
             ),
         )
-        .seen(&context.meant_device)
+        .at(*at)
     })
 }
 
@@ -265,10 +266,13 @@ mod tests {
     fn another_device_was_asked_for() {
         let mut incident = torch(&[]);
         incident.event.facts.device.note(0, Span::line(7));
-        incident.context.meant_device.note(3, Span::line(9));
+        incident.context.meant_devices.insert(3, Span::line(9));
         assert_eq!(level(&CHOSEN, &incident), Some("another-meant"));
         incident.event.rank = Some(0);
         assert_eq!(level(&CHOSEN, &incident), None, "each rank has its own");
+        incident.event.rank = None;
+        incident.context.meant_devices.insert(0, Span::line(11));
+        assert_eq!(level(&CHOSEN, &incident), None, "each part has its own");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::{Mechanism, Reading};
 use crate::cause::nature::{Asker, asker};
 use crate::cause::reading::size;
-use crate::dialect::Fact;
+use crate::dialect::{Fact, Sign};
 use crate::domain::Number;
 use crate::evidence::Span;
 use crate::text;
@@ -12,7 +12,7 @@ use crate::units::Bytes;
 /// What of the limit, or what message, is about shared memory.
 pub const SEGMENT: Mechanism = Mechanism {
     id: "shared-memory",
-    levels: &["segment", "segment-with-room", "most-of-the-limit", "half-of-the-limit"],
+    levels: &["segment", "bus-error", "segment-with-room", "most-of-the-limit", "half-of-the-limit"],
     read: |incident| {
         let event = &incident.event;
         if asker(incident) == Asker::Shm {
@@ -31,6 +31,15 @@ pub const SEGMENT: Mechanism = Mechanism {
                     .at(event.at)
                     .at(Span::line(line)),
                 );
+            }
+            if event.has(Sign::BusError) {
+                let text = text!(
+                    en: "a process died of a bus error: it touched a page that could not be had, most often of \
+                         /dev/shm, of which containers get 64 MiB, or of a mapped file that was cut short",
+                    zh: "进程死于总线错误：访问了无法提供的页，最常见于 /dev/shm（容器默认 64 MiB），也可能是被截断\
+                         的映射文件"
+                );
+                return Some(Reading::new("bus-error", text).at(event.at));
             }
             return Some(
                 Reading::new(

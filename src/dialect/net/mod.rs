@@ -85,8 +85,13 @@ fn of_another_code(line: &str) -> bool {
     const CODES: &[&str] = &["CUDA_ERROR_", "cudaError", "hipError"];
     let name =
         |rest: &str| rest.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').next().map(str::to_ascii_lowercase);
-    let codes =
-        CODES.iter().flat_map(|code| line.match_indices(code).filter_map(|(at, code)| name(&line[at + code.len()..])));
+    // `Check failed: (e == cudaSuccess || …) is false: out of memory`: what it was held against.
+    let compared = |at: usize| line[..at].trim_end().ends_with(['=']);
+    let codes = CODES.iter().flat_map(|code| {
+        line.match_indices(code)
+            .filter(|(at, _)| !compared(*at))
+            .filter_map(|(at, code)| name(&line[at + code.len()..]))
+    });
     let mut named = codes.filter(|code| !code.is_empty()).peekable();
     named.peek().is_some() && !named.any(|code| ["memory", "resource", "limit"].iter().any(|of| code.contains(of)))
 }

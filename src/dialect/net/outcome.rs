@@ -200,7 +200,9 @@ pub fn after(document: &Document, position: usize) -> After {
         if went_on == 0 && i < NEAR && !again && DEATHS.iter().any(|word| lower.contains(word)) {
             return After::Died;
         }
-        last_goes_on = !fails && goes_on(&lower);
+        // A service that is started anew had ended.
+        let anew = ["probe", "startup", "starting"].iter().any(|word| lower.contains(word));
+        last_goes_on = !fails && !anew && goes_on(&lower);
         // A row below the head of a table of results: `# Size  Latency`, `1  0.23`.
         let row = headed && is_row(&lower);
         headed = lower.starts_with("# ") || headed && is_row(&lower);

@@ -103,6 +103,8 @@ const LABELS: &[(&str, Fact)] = &[
     ("allocate", Fact::Requested),
     ("estimated", Fact::Needed),
     ("estimate", Fact::Needed),
+    ("insufficient memory for", Fact::Requested),
+    ("no memory for", Fact::Requested),
     ("requested", Fact::Requested),
     ("requesting", Fact::Requested),
     ("requests", Fact::Requested),
@@ -135,6 +137,21 @@ const LABELS: &[(&str, Fact)] = &[
     ("largest block", Fact::LargestFreeChunk),
     ("largestcontinuousfree", Fact::LargestFreeChunk),
     ("largest continuous", Fact::LargestFreeChunk),
+    ("largest available", Fact::LargestFreeChunk),
+    ("largest avail", Fact::LargestFreeChunk),
+    ("largest chunk", Fact::LargestFreeChunk),
+    ("largest region", Fact::LargestFreeChunk),
+    ("largest hole", Fact::LargestFreeChunk),
+    ("largest extent", Fact::LargestFreeChunk),
+    ("largest heap block", Fact::LargestFreeChunk),
+    ("biggest free", Fact::LargestFreeChunk),
+    ("biggest block", Fact::LargestFreeChunk),
+    ("max free block", Fact::LargestFreeChunk),
+    ("maximum free block", Fact::LargestFreeChunk),
+    ("max block", Fact::LargestFreeChunk),
+    ("max_block", Fact::LargestFreeChunk),
+    ("maxfreeblock", Fact::LargestFreeChunk),
+    ("max free chunk", Fact::LargestFreeChunk),
     // `All available memory (3354MB) has been used`: what it may use, and none of it is free.
     ("all available memory", Fact::Limit),
     ("available", Fact::Free),
@@ -1460,7 +1477,9 @@ fn classed(
         let keyed = before.trim_end().ends_with(['=', ':'])
             && (["limit", "max"].iter().any(|word| whole.contains(word))
                 && ["usage", "used", "use="].iter().any(|word| whole.contains(word))
-                || whole.contains("no memory") && ["avail", "free"].iter().any(|word| whole.contains(word)));
+                || whole.contains("no memory") && ["avail", "free"].iter().any(|word| whole.contains(word))
+                // `Failed to allocate memory, size: 16717 bytes, … Largest available block: 16045 bytes`
+                || refused.is_some() && ["largest", "biggest"].iter().any(|word| whole.contains(word)));
         // `stream 0x55d0 size 4096`: the label of what follows.
         let sizes = after.trim_start().strip_prefix("size").is_some_and(|rest| {
             let rest = rest.trim_start_matches([' ', ':', '=']);

@@ -121,7 +121,9 @@ fn on_lines_of_their_own(document: &Document, position: usize, event: &mut Event
     let mut contradicted: Vec<Fact> = Vec::new();
     for at in before(document, position, START) {
         let line = clipped(field::text(document, at));
-        let Some(one) = labelled(line, Span::line(field::number(document, at))).filter(|one| own(one.whose)) else {
+        let span = Span::line(field::number(document, at));
+        let told_here = labelled(line, span).or_else(|| below_a_heading(document, at, line, span));
+        let Some(one) = told_here.filter(|one| own(one.whose)) else {
             continue;
         };
         // Another message's figure.
@@ -129,8 +131,8 @@ fn on_lines_of_their_own(document: &Document, position: usize, event: &mut Event
             continue;
         }
         let near = position - at <= LINES;
-        // What a device has doesn't change; everything else does.
-        if !(near || one.fact == Fact::Capacity && one.whose == Whose::Device) {
+        // What a device or machine has doesn't change; everything else does.
+        if !(near || one.fact == Fact::Capacity && one.whose != Whose::Unsaid) {
             continue;
         }
         match told.iter().find(|known| known.fact == one.fact) {
@@ -296,26 +298,87 @@ fn labelled(line: &str, at: Span) -> Option<Labelled<'_>> {
     let mut told = sets.iter().filter_map(|set| of_set(set));
     let one = told.next().filter(|_| told.next().is_none());
     one.or_else(|| sets.iter().find_map(|set| of_product(line, set)))
+        .or_else(|| of_machine(line, sets.first().filter(|_| sets.len() == 1)?))
+}
+
+/// What a machine has, in a banner: `Host: node22 (AVX2, FMA3, 250 GB RAM)`, `1 x 8 cores; 15.9GiB RAM; Linux`.
+fn of_machine<'a>(line: &'a str, set: &roles::Set<'a>) -> Option<Labelled<'a>> {
+    const MACHINES: &[&str] = &["host", "machine", "node", "system", "computer", "cpu", "cores", "server"];
+    const OTHER: &[&str] =
+        &["free", "avail", "used", "left", "need", "requir", "limit", "least", "alloc", "max", "swap"];
+    let lower = line.to_ascii_lowercase();
+    let rest = set.after.trim_start().trim_start_matches("of ").trim_start();
+    let named = ["RAM", "memory", "Memory"].iter().find_map(|word| rest.strip_prefix(word));
+    let told = named.is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric()))
+        && MACHINES.iter().any(|word| lower.contains(word))
+        && !OTHER.iter().any(|word| lower.contains(word))
+        && !["gpu", "vram", "device", "cuda"].iter().any(|word| lower.contains(word));
+    told.then_some(Labelled { label: set.before, fact: Fact::Capacity, whose: Whose::Host, figure: set.figure })
+}
+
+/// Lines above one that are looked at for its headings, and headings above each other.
+const HEADINGS: usize = 16;
+const DEEP: usize = 3;
+
+/// A quantity below a heading that says of what it is: `Memory:`, and indented below it `Total : 23.99 GB`.
+fn below_a_heading<'a>(document: &'a Document, at: usize, line: &'a str, span: Span) -> Option<Labelled<'a>> {
+    let indent = |text: &str| text.len() - text.trim_start().len();
+    let mut deepest = indent(line);
+    if deepest == 0 {
+        return None;
+    }
+    let mut words: Vec<String> = Vec::new();
+    let mut headings = 0;
+    for above in field::before(at, HEADINGS) {
+        let text = clipped(field::text(document, above));
+        if text.trim().is_empty() || indent(text) >= deepest {
+            continue;
+        }
+        // The nearest says what is listed.
+        if headings == 0 && !text.trim_end().ends_with(':') {
+            return None;
+        }
+        (deepest, headings) = (indent(text), headings + 1);
+        words.extend(words_of(text));
+        if deepest == 0 || headings == DEEP {
+            break;
+        }
+    }
+    let sets = roles::sizes(line, span);
+    let [set] = sets.as_slice() else { return None };
+    of_set_below(set, &words)
 }
 
 /// What a card has, behind its name: `GeForce RTX 3070(7959MB)`, `GTX 1060 3GB with 3019MB`, `RTX 3060, 11.8GiB`.
 fn of_product<'a>(line: &'a str, set: &roles::Set<'a>) -> Option<Labelled<'a>> {
     const PRODUCTS: &[&str] = &["geforce", "radeon", "quadro", "tesla", "nvidia", "instinct", "titan", "rtx ", "gtx "];
     /// A model's number, and what it is of, stand between.
-    const FAR: usize = 48;
+    const FAR: usize = 72;
     let lower = line.to_ascii_lowercase();
     let named = PRODUCTS.iter().filter_map(|product| lower.find(product)).min()?;
     let at = set.before.as_ptr() as usize - line.as_ptr() as usize + set.before.len();
     let lead = line.get(named..at).filter(|lead| lead.len() <= FAR)?;
     let rest = set.after.trim_start();
+    // `NVIDIA GeForce RTX 3050'  Mem: 8192MB  Rev: 8.6`
+    let labelled = || {
+        let label = lead.trim_end_matches([' ', ':', '=']).to_ascii_lowercase();
+        let word = label.rsplit(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
+        ["mem", "memory", "vram", "ram"].contains(&word)
+    };
     let told = lead.ends_with('(') && rest.starts_with(')')
         || lead.ends_with(" with ") && !rest.starts_with(|c: char| c.is_ascii_alphabetic())
-        || lead.ends_with(", ") && rest.is_empty();
+        || lead.ends_with(", ") && rest.is_empty()
+        || labelled();
     let other = ["free", "used", "avail", "left", "alloc", "fail", "error"].iter().any(|word| lower.contains(word));
     (told && !other).then_some(Labelled { label: lead, fact: Fact::Capacity, whose: Whose::Device, figure: set.figure })
 }
 
 fn of_set<'a>(set: &roles::Set<'a>) -> Option<Labelled<'a>> {
+    of_set_below(set, &[])
+}
+
+/// The same below headings with these words.
+fn of_set_below<'a>(set: &roles::Set<'a>, headings: &[String]) -> Option<Labelled<'a>> {
     /// A label has a few words; what stands before is a stamp or another's.
     const LONGEST: usize = 72;
     let lead = set.before.trim_end();
@@ -335,7 +398,7 @@ fn of_set<'a>(set: &roles::Set<'a>) -> Option<Labelled<'a>> {
     if label.len() > LONGEST || label.contains("--") {
         return None;
     }
-    let (fact, whose) = role(label)?;
+    let (fact, whose) = role(label, headings)?;
     Some(Labelled { label, fact, whose, figure: set.figure })
 }
 
@@ -356,16 +419,17 @@ fn words_of(label: &str) -> Vec<String> {
     words
 }
 
-/// Which quantity a label names, and whose.
-fn role(label: &str) -> Option<(Fact, Whose)> {
+/// Which quantity a label names, and whose: by its own words, or by those of the headings above it.
+fn role(label: &str, headings: &[String]) -> Option<(Fact, Whose)> {
     let words = words_of(label);
     let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
+    let said = |list: &[&str]| has(list) || headings.iter().any(|word| list.contains(&word.as_str()));
     // `memory required per process`; what there is of a thing each is another quantity.
     let other = |word: &String| OTHERS.contains(&word.as_str()) && !(word == "per" && has(NEED));
-    if !has(MEMORY) || words.iter().any(other) {
+    if !said(MEMORY) || words.iter().any(other) {
         return None;
     }
-    let whose = match (has(DEVICE), has(HOST)) {
+    let whose = match (said(DEVICE), said(HOST)) {
         (true, _) => Whose::Device,
         (false, true) => Whose::Host,
         (false, false) => Whose::Unsaid,
@@ -383,7 +447,7 @@ fn role(label: &str) -> Option<(Fact, Whose)> {
         (false, true, false) => Fact::Used,
         (false, false, false) if has(LIMIT) => Fact::Limit,
         (false, false, false) if peak => return None,
-        (false, false, false) if has(WHOLE) || whose == Whose::Device => Fact::Capacity,
+        (false, false, false) if has(WHOLE) || whose == Whose::Device && has(MEMORY) => Fact::Capacity,
         _ => return None,
     };
     Some((fact, whose))
@@ -395,6 +459,19 @@ mod tests {
 
     fn told(line: &str) -> Option<(Fact, Whose, u64)> {
         labelled(line, Span::line(1)).and_then(|one| Some((one.fact, one.whose, one.figure?.bytes >> 20)))
+    }
+
+    #[test]
+    fn a_heading_says_of_what_the_lines_below_it_are() {
+        let log = "Selected cuda device 1 : a card\n SM count : 82\n Memory:\n  Total : 24 GB\n  Free : 500 MB\n";
+        let document = Document::from_text("-", log);
+        let told = |at: usize| {
+            let one = below_a_heading(&document, at, field::text(&document, at), Span::line(1))?;
+            Some((one.fact, one.whose))
+        };
+        assert_eq!(told(3), Some((Fact::Capacity, Whose::Device)));
+        assert_eq!(told(4), Some((Fact::Free, Whose::Device)));
+        assert_eq!(told(1), None);
     }
 
     #[test]
@@ -414,6 +491,8 @@ mod tests {
             ("2026-03-02 10:11:12 [info] VRAM: 8192 MiB", (Capacity, Device, 8192)),
             ("//GPU info: NVIDIA GeForce RTX 3070(7959MB), CUDA Driver 12.2", (Capacity, Device, 7959)),
             ("GeForce GTX 1060 3GB with 3019MB @ 192 bits x 4004MHz", (Capacity, Device, 3019)),
+            ("Pe 4 binding to device 0 on n14: 'NVIDIA RTX 3050'  Mem: 8192MB  Rev: 8.6", (Capacity, Device, 8192)),
+            ("Host:    node22 (AVX2, FMA3, 250 GB RAM)", (Capacity, Host, 250 << 10)),
             ("Maximum memory usage: 900 MiB", (Peak, Unsaid, 900)),
             ("memory limit = 700 MiB", (Limit, Unsaid, 700)),
             ("Memory required per process   :  700 MiB", (Fact::Needed, Host, 700)),
@@ -421,6 +500,7 @@ mod tests {
             assert_eq!(told(line), Some(said), "{line}");
         }
         for line in [
+            "Host: at least 250 GB RAM are needed",
             "Shared Memory:  48.0 KiB",
             "Total available memory: 16 GiB",
             "L2 cache memory: 4 MiB",

@@ -348,6 +348,12 @@ pub(super) const ROWS: &[Row] = &[
             "num_dataloader_workers",
             "n_data_workers",
             "num_worker",
+            "loader_num_workers",
+            "data_num_workers",
+            "dl_num_workers",
+            "data_loader_workers",
+            "data_loader_num_workers",
+            "dataset_num_workers",
         ],
         when: Always,
         value: Count(0, 4096, Setting::Workers),
@@ -434,10 +440,10 @@ pub(super) const ROWS: &[Row] = &[
     },
     Row {
         names: &["device", "devices"],
-        when: If(|s| s.command || s.pair.value.starts_with('[') || a_device(&s.pair).is_some(), "device: [0, 1, 2]"),
+        when: If(|s| s.command || s.pair.value.starts_with('[') || a_device(s).is_some(), "device: [0, 1, 2]"),
         value: Other(
             |s, found| {
-                if let Some(device) = a_device(&s.pair) {
+                if let Some(device) = a_device(s) {
                     return found.push(Setting::Meant(device));
                 }
                 let value = s.pair.value;
@@ -757,7 +763,10 @@ pub(super) const ROWS: &[Row] = &[
     Row {
         names: &["memory"],
         when: If(
-            |s| s.pair.hyphens == 2 && (s.text.contains("docker") || s.text.contains("podman") || s.command),
+            |s| {
+                let runs = ["docker", "podman", "gcloud"].iter().any(|name| s.text.contains(name));
+                s.pair.hyphens == 2 && (runs || s.command)
+            },
             "docker run --memory 48g image",
         ),
         value: Other(
@@ -1000,12 +1009,17 @@ fn quantize(stated: &Stated<'_>, found: &mut Vec<Setting>) {
     }
 }
 
-/// `cuda:3`, the one device that is asked for.
-fn a_device(pair: &Pair<'_>) -> Option<u32> {
-    pair.rest.trim_start_matches(['"', '\'']).strip_prefix("cuda:").and_then(|rest| {
-        let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
-        rest.get(..end)?.parse().ok()
-    })
+/// `cuda:3`, a device that is asked for: in a command, as an option, or on a configuration's own line. Within a
+/// sentence, and at the end of a printed tensor (`device='cuda:1')`), it tells where something is.
+fn a_device(stated: &Stated<'_>) -> Option<u32> {
+    let before = stated.text.get(..stated.pair.start)?.trim_matches([' ', '\t', '"', '\'', '-']);
+    let own_line = before.is_empty() && !stated.text.trim_end().ends_with(')');
+    if !(stated.command || stated.pair.hyphens == 2 || own_line) {
+        return None;
+    }
+    let rest = stated.pair.rest.trim_start_matches(['"', '\'']).strip_prefix("cuda:")?;
+    let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+    rest.get(..end)?.parse().ok()
 }
 
 fn visible_devices(stated: &Stated<'_>, found: &mut Vec<Setting>) {

@@ -270,6 +270,10 @@ closed_set! {
         SideBySide = "side-by-side",
         /// That batch system is Slurm.
         SlurmJob = "slurm-job",
+        /// A microcontroller's firmware prints it: there is no system on which anything could be typed.
+        Microcontroller = "microcontroller",
+        /// The process has addresses of 32 bits: 2 to 4 GiB, whatever the machine has.
+        ThirtyTwoBit = "32-bit",
         /// A notebook in somebody else's cloud: Colab, Kaggle.
         HostedNotebook = "hosted-notebook",
         /// A step of an image's build: what the machine has is set outside of it.
@@ -372,8 +376,8 @@ pub struct Context {
     /// The value of PYTORCH_CUDA_ALLOC_CONF, PYTORCH_ALLOC_CONF or PYTORCH_HIP_ALLOC_CONF.
     pub alloc_conf: Known<String>,
     pub visible_devices: Known<String>,
-    /// The one device that a configuration or a command asks for: `device: cuda:3`.
-    pub meant_device: Known<u32>,
+    /// Devices that a configuration or a command asks for by number, `device: cuda:3`, with the line that does first.
+    pub meant_devices: std::collections::BTreeMap<u32, Span>,
     /// A memory limit of the job: Slurm --mem, container limit, ulimit.
     pub memory_limit: Known<Figure>,
     /// RAM of the machine.

@@ -53,6 +53,11 @@ pub(super) fn clues(lower: &str, found: &mut Vec<Clue>) {
                 "login node",
             ]),
     );
+    add(Clue::Microcontroller, says(BOARDS));
+    add(
+        Clue::ThirtyTwoBit,
+        says(&["32 bit (intel)", "i686-", "/i686/", "armv7l", "linux32"]) || short_addresses(lower),
+    );
     add(Clue::HostedNotebook, says(&["colab", "/kaggle/", "\"/content/"]));
     add(Clue::ImageBuild, says(&["[/bin/sh -c ", "'/bin/sh -c ", "\"/bin/sh -c "]));
     add(
@@ -66,17 +71,20 @@ pub(super) fn clues(lower: &str, found: &mut Vec<Clue>) {
             })
         }) || says(&["generating train split", "正在加载数据", "读取数据", "加载数据集"]),
     );
+    // `to see it, please install the server: python -m pip install server`: advice.
+    let advised = says(&["please install", "please run", "to install ", "you can install"]);
     add(
         Clue::Installs,
-        says(&[
-            "pip install ",
-            "pip3 install ",
-            "conda install ",
-            "conda env create",
-            "building wheel",
-            "building wheels",
-        ]) || starts(&["collecting "])
-            || starts(&["downloading "]) && says(&[".whl", ".tar.gz"]),
+        !advised
+            && (says(&[
+                "pip install ",
+                "pip3 install ",
+                "conda install ",
+                "conda env create",
+                "building wheel",
+                "building wheels",
+            ]) || starts(&["collecting "])
+                || starts(&["downloading "]) && says(&[".whl", ".tar.gz"])),
     );
     add(Clue::LoadsLibrary, says(&["error loading \"", "dll load failed"]));
     add(Clue::Cargo, says(&["cargo ", "rustc", "error: could not compile `"]));
@@ -109,6 +117,38 @@ pub(super) fn clues(lower: &str, found: &mut Vec<Clue>) {
             "fairscale/nn/checkpoint/",
         ]),
     );
+}
+
+/// Names of microcontrollers, their systems and interpreters, and of their allocators.
+const BOARDS: &[&str] = &[
+    "heap_caps_",
+    "guru meditation",
+    "esp-idf",
+    "esp32",
+    "esp8266",
+    "arduino",
+    "micropython",
+    "circuitpython",
+    "freertos",
+    "stm32",
+    "rp2040",
+    "nrf52",
+    "lv_mem",
+    "espruino",
+    "pvportmalloc",
+    "esp_err_",
+    " caps 0x",
+    "lv_draw_",
+];
+
+/// True for a frame of Go's traceback whose stack lies below 4 GiB: `fp=0x23f11bc4 sp=0x23f11bb0 pc=0x758b0d`. Where
+/// addresses have 64 bits it lies at `0xc000000000` and above.
+fn short_addresses(lower: &str) -> bool {
+    let digits = |name: &str| {
+        let (_, rest) = lower.split_once(name)?;
+        Some(rest.bytes().take_while(u8::is_ascii_hexdigit).count())
+    };
+    lower.contains(" pc=0x") && digits(" fp=0x").is_some_and(|digits| (6..=8).contains(&digits))
 }
 
 /// What a program says that it does with data.

@@ -65,8 +65,13 @@ pub(super) fn of_a_message(text: &str) -> Option<Progress> {
     Some(Progress { phase: Some(phase), of_the_message: true, ..Progress::default() })
 }
 
-/// True for a line, in lower case, that tells that the model is there.
+/// True for a line, in lower case, that tells that the model is there: `Loading model... Done.`
 fn load_is_over(lower: &str) -> bool {
+    let end = lower.trim_end_matches(['.', '!', ')', ']', ' ']);
+    if lower.contains("loading") && ["done", "ok", "complete", "completed", "finished"].iter().any(|w| end.ends_with(w))
+    {
+        return true;
+    }
     ["finished loading", "done loading", "loading model weights took", "model loaded"]
         .iter()
         .any(|words| lower.contains(words))

@@ -479,6 +479,10 @@ fn phrases(text: &str, at: Span, found: &mut Vec<Setting>) {
     if let Some(limit) = text.trim_start().trim_start_matches("$ ").strip_prefix("ulimit -v ") {
         push(found, sized(limit, Some("KB"), at).map(exact), Setting::MemoryLimit);
     }
+    // `ulimit -a`: `virtual memory          (kbytes, -v) 4194304`
+    if let Some((_, limit)) = text.split_once("(kbytes, -v)") {
+        push(found, sized(limit.trim_start(), Some("KB"), at).map(exact), Setting::MemoryLimit);
+    }
     if (text.contains("docker run") || text.contains("podman run"))
         && let Some((_, after)) = text.split_once(" -m ")
     {
@@ -664,7 +668,9 @@ pub(super) fn apply(context: &mut Context, parts: &mut Parts, setting: &Setting,
             _ => context.parameters.note(*n, at),
         },
         Setting::AllocConf(value) => context.alloc_conf.note(value.clone(), at),
-        Setting::Meant(device) => context.meant_device.note(*device, at),
+        Setting::Meant(device) => {
+            context.meant_devices.entry(*device).or_insert(at);
+        }
         Setting::Visible(value) => context.visible_devices.note(value.clone(), at),
         Setting::MemoryLimit(figure) => context.memory_limit.note(*figure, at),
         Setting::MemoryPerCpu(figure) => parts.memory_per_cpu.note(*figure, at),
@@ -738,7 +744,16 @@ mod tests {
         for line in ["      device: cuda:3", "device=\"cuda:3\"", "python train.py --device cuda:3"] {
             assert!(read_line(line).contains(&Setting::Meant(3)), "{line}: {:?}", read_line(line));
         }
-        assert!(!read_line("device: cuda").iter().any(|setting| matches!(setting, Setting::Meant(_))));
+        for line in [
+            "device: cuda",
+            "tensor([1., 2.], device='cuda:1')",
+            "       device='cuda:1', grad_fn=<AddBackward0>)",
+            "        device='cuda:1')",
+            "model on device: cuda:1, vae on device: cuda:0",
+            "worker 1 device: cuda:1",
+        ] {
+            assert!(!read_line(line).iter().any(|setting| matches!(setting, Setting::Meant(_))), "{line}");
+        }
     }
 
     #[test]
