@@ -1,7 +1,7 @@
 //! The setting that a message says to raise, in the program's own spelling: `please increase CacheSize configuration
 //! parameter`, `change it with the -o command line option`. Of a program in no list nobody else knows its name.
 
-use super::{Event, Sign, field};
+use super::{Event, Resource, Sign, field};
 use crate::evidence::Span;
 use crate::input::Document;
 
@@ -55,7 +55,8 @@ pub(super) fn complete(document: &Document, position: usize, event: &mut Event) 
         event.sign(Sign::RefusedByLimit);
         return;
     }
-    if !event.has(Sign::Generic) {
+    // What is shared between processes has a size of its own, and a change for it.
+    if !event.has(Sign::Generic) || event.resource == Resource::Shm {
         return;
     }
     let last = event.at.last + BEHIND;
@@ -74,6 +75,7 @@ pub(super) fn complete(document: &Document, position: usize, event: &mut Event) 
 fn named(line: &str) -> Option<&str> {
     let lower = line.to_lowercase();
     let about_a_limit = LIMITS.iter().any(|words| lower.contains(words));
+    let by_option = about_a_limit || lower.contains("command line option");
     let words: Vec<&str> = line.split_whitespace().collect();
     let plain = |word: &str| word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
     // `maintenance_work_mem must be increased` has it before the verb; what stands behind decides first.
@@ -83,13 +85,15 @@ fn named(line: &str) -> Option<&str> {
         if !(raises || about_a_limit && SETS.contains(&word.as_str())) {
             continue;
         }
-        let behind = words.iter().skip(at + 1).take(BETWEEN);
-        if let Some(name) = behind.filter_map(|word| setting(word)).next() {
+        // `raise ulimit -v` is the shell's.
+        let behind = words.iter().skip(at + 1).take(BETWEEN).take_while(|word| !word.contains("ulimit"));
+        if let Some(name) = behind.filter_map(|word| setting(word)).find(|name| of_memory(name, by_option)) {
             return Some(name);
         }
         let ahead = words.get(at.saturating_sub(BETWEEN)..at)?;
+        let mut named = ahead.iter().rev().filter_map(|word| setting(word));
         if word.ends_with("ed")
-            && let Some(name) = ahead.iter().rev().find_map(|word| setting(word))
+            && let Some(name) = named.find(|name| of_memory(name, by_option))
         {
             return Some(name);
         }
@@ -97,7 +101,24 @@ fn named(line: &str) -> Option<&str> {
     None
 }
 
-/// A word that is a setting by its form: an option, `%mem`, `CacheSize`, `maintenance_work_mem`, `org.gradle.jvmargs`.
+/// True for a setting whose name says that it sizes memory, or an option of one letter in a sentence about a limit.
+/// What divides the work, a number of parts, ranks or threads, is raised for another reason.
+fn of_memory(name: &str, by_option: bool) -> bool {
+    const SIZES: &[&str] = &[
+        "mem", "ram", "cache", "heap", "pool", "buffer", "limit", "stack", "arena", "quota", "budget", "size", "space",
+        "guard", "xmx", "jvmargs", "capacity", "fraction", "reserve",
+    ];
+    const DIVIDES: &[&str] = &[
+        "parallel", "batch", "chunk", "split", "part", "tile", "step", "worker", "thread", "process", "shard", "block",
+        "rank", "node", "gpu",
+    ];
+    let lower = name.to_ascii_lowercase();
+    let short = lower.starts_with('-') && lower.len() <= 2;
+    short && by_option
+        || SIZES.iter().any(|word| lower.contains(word)) && !DIVIDES.iter().any(|word| lower.contains(word))
+}
+
+/// A word that is a setting by its form: an option, `%mem`, `CacheSize`, `work_mem`, `org.gradle.jvmargs`.
 fn setting(word: &str) -> Option<&str> {
     const FILES: &[&str] = &[
         "py", "c", "cc", "cpp", "cu", "h", "hpp", "rs", "go", "js", "ts", "java", "txt", "log", "md", "html", "htm",
@@ -130,6 +151,7 @@ fn written(name: &str) -> String {
     const OF_THE_SYSTEM: &[&str] = &["iogpu.", "vm.", "kernel.", "kern."];
     match name {
         name if OF_THE_SYSTEM.iter().any(|part| name.starts_with(part)) => format!("sudo sysctl {name}=<more>"),
+        name if name.starts_with("-X") => format!("{name}<more>"),
         name if name.starts_with("--") || name.len() <= 2 && name.starts_with('-') => format!("{name} <more>"),
         name if name.starts_with(['-', '%']) => format!("{name}=<more>"),
         name => format!("{name} = <more>"),
@@ -160,6 +182,9 @@ mod tests {
             "increase the memory, see https://grid.example/docs/memory.html",
             "allocation failed in grid_alloc.c, change of plans",
             "could not raise: out of memory",
+            "increase tensor_parallel_size to spread the weights",
+            "try a larger --chunks",
+            "raise ulimit -v to go on",
         ] {
             assert_eq!(named(line), None, "{line}");
         }

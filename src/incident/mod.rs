@@ -84,7 +84,9 @@ impl Incident {
     pub fn on_a_board(&self) -> bool {
         const MOST: u64 = 8 << 20;
         let killed = [Sign::KilledWithProof, Sign::KilledWithoutProof, Sign::CompilerKilled];
+        // Paths of a computer are those of a program that runs there.
         self.context.has(Clue::Microcontroller)
+            && self.context.platform.value().is_none()
             && self.event.resource.on_host()
             && !killed.iter().any(|sign| self.event.has(*sign))
             && self.event.facts.get(Fact::Requested).is_none_or(|asked| asked.bytes <= MOST)

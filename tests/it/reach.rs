@@ -38,7 +38,10 @@ fn nothing_is_typed_on_a_microcontroller() {
     }
     let offers = offers_for(&log_of("host/board"));
     assert_eq!(offers.first(), Some(&"smaller-buffers"), "{offers:?}");
-    // A compiler for such a board runs on a machine.
+    // A script that talks to one runs on a computer, and a compiler for it too.
+    let beside =
+        "Traceback (most recent call last):\n  File \"C:\\iot\\esp32\\train.py\", line 3, in <module>\nMemoryError\n";
+    assert!(offers_for(beside).contains(&"raise-host-limit"));
     let built = "Compiling sketch for arduino:avr\nmake: *** [sketch.o] Killed\n";
     assert!(!offers_for(built).contains(&"smaller-buffers"));
 }
