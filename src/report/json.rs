@@ -1009,9 +1009,10 @@ impl<'a> Printed<'a> {
         let mut printed = Printed::of(&event.facts);
         let unknown = |fact| event.facts.get(fact).is_none() && !event.facts.unreadable.contains_key(&fact);
         let seen = |told: &Known<Figure>| told.get().copied().filter(|figure| !figure.at.is_given());
-        let host = matches!(event.resource, Resource::Host | Resource::Cgroup);
+        // Whoever reports a group's limit reads it with more care than a setting is read.
+        let host = event.resource == Resource::Host;
         let told = [
-            (Fact::Capacity, (event.resource == Resource::Host).then(|| seen(&context.host_total)).flatten()),
+            (Fact::Capacity, host.then(|| seen(&context.host_total)).flatten()),
             (Fact::Limit, host.then(|| seen(&context.memory_limit)).flatten()),
             (Fact::Capacity, (event.resource == Resource::Gpu).then(|| device_total(found)).flatten()),
         ];
