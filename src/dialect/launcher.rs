@@ -86,17 +86,12 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     if let Some(pid) = shells::bus_error(line) {
         return Some(bus_error(document, position, pid));
     }
-    if let Some(pid) = told_bus_error(document, position) {
-        let mut event = bus_error(document, position, pid);
-        event.dialect = "exit-code-sigbus";
-        event.sign(Sign::BusError);
-        return Some(event);
-    }
     let death = elastic(document, position)
         .or_else(|| pool(document, position))
         .or_else(|| shell(document, position))
         .or_else(|| code(document, position))
-        .or_else(|| code_below(document, position))?;
+        .or_else(|| code_below(document, position));
+    let Some(death) = death else { return told_bus_error(document, position) };
     let mut event = field::event(document, position, death.dialect, Program::Generic, Resource::Host);
     event.at.last = field::number(document, position + death.lines);
     event.sign(Sign::NoFigures);
@@ -278,32 +273,39 @@ fn bus_error(document: &Document, position: usize, pid: Option<u64>) -> Event {
     let mut event = field::event(document, position, death.dialect, program(document, position, &death), Resource::Shm);
     event.sign(Sign::NoFigures);
     field::note_pid(&mut event, pid);
-    let told = |at: usize| {
-        let line = field::text(document, at);
-        line.contains("us error") || labelled_code(document, at).is_some_and(|(code, _)| OF_A_BUS_ERROR.contains(&code))
-    };
+    let told = |at: usize| field::text(document, at).contains("us error") || tells_of_a_bus_error(document, at);
     if field::before(position, NEAR).any(told) {
         event.standing = Standing::Follower;
     }
     event
 }
 
-/// SIGBUS as a child's return code and as a shell's status.
-const OF_A_BUS_ERROR: [i64; 2] = [-7, 135];
-
-/// The death by a bus error that a launcher tells of by its signal or code, of a job in Python: of other programs it is
-/// as often a file that was cut short below its mapping.
-fn told_bus_error(document: &Document, position: usize) -> Option<Option<u64>> {
+/// True for a line on which a launcher tells of a death by a bus error: by its signal, or by the code that stands for
+/// it, a child's or a shell's.
+fn tells_of_a_bus_error(document: &Document, position: usize) -> bool {
+    const SIGNALS: [&str; 4] = ["Signal 7 (SIGBUS)", "Bus error (signal 7)", "signal: Bus error", "by signal: 7"];
     let line = field::text(document, position);
-    let signal = ["Signal 7 (SIGBUS)", "Bus error (signal 7)", "signal: Bus error", "by signal: 7"];
-    let told = signal.iter().any(|words| line.contains(words))
-        || labelled_code(document, position).is_some_and(|(code, _)| OF_A_BUS_ERROR.contains(&code));
-    let around = field::before(position, NEAR).chain(std::iter::once(position)).any(|at| {
+    SIGNALS.iter().any(|words| line.contains(words))
+        || labelled_code(document, position).is_some_and(|(code, _)| matches!(code, -7 | 135))
+}
+
+/// Such a death of a job in Python: of other programs it is as often a file that was cut short below its mapping.
+fn told_bus_error(document: &Document, position: usize) -> Option<Event> {
+    let line = field::text(document, position);
+    if line.contains('?') || !tells_of_a_bus_error(document, position) {
+        return None;
+    }
+    let python = field::before(position, NEAR).chain(std::iter::once(position)).any(|at| {
         let line = field::text(document, at).to_ascii_lowercase();
         ["python", "torch", "deepspeed"].iter().any(|word| line.contains(word))
     });
-    (told && around && !line.contains('?'))
-        .then(|| field::number_after(line, "pid=").or(field::number_after(line, "pid: ")))
+    python.then(|| {
+        let pid = ["pid=", "pid: "].iter().find_map(|label| field::number_after(line, label));
+        let mut event = bus_error(document, position, pid);
+        event.dialect = "exit-code-sigbus";
+        event.sign(Sign::BusError);
+        event
+    })
 }
 
 /// Exit codes that stand for SIGKILL, as launchers and containers print them.

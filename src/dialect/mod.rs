@@ -551,7 +551,7 @@ impl Look {
         }
         setting::complete(document, position, &mut event);
         let beyond = |asked: Figure| asked.bytes >= said::EXBIBYTE;
-        if event.facts.get(Fact::Requested).map_or_else(|| event.beyond_any_machine(), beyond) {
+        if event.facts.get(Fact::Requested).map_or_else(|| event.asks_beyond_any_machine(), beyond) {
             event.sign(Sign::AbsurdRequest);
         }
         doubt::settle(document, &mut event);

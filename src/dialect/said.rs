@@ -116,8 +116,17 @@ impl Event {
         told.then_some(sides)
     }
 
-    /// True where the message prints a size of an EiB and more, which no machine has: nobody meant it.
-    pub(crate) fn beyond_any_machine(&self) -> bool {
+    /// True where the message asks for an EiB and more, which no machine has: nobody meant it. A limit of that size is
+    /// none.
+    pub(crate) fn asks_beyond_any_machine(&self) -> bool {
+        /// Bytes before a number in which the words for it stand.
+        const LEAD: usize = 48;
+        let asks = |at: usize| {
+            let from = (at.saturating_sub(LEAD)..=at).find(|at| self.message.is_char_boundary(*at)).unwrap_or(at);
+            let lead = self.message[from..at].to_ascii_lowercase();
+            ["request", "alloc"].iter().any(|word| lead.contains(word))
+                && !["limit", "max", "free", "avail", "total"].iter().any(|word| lead.contains(word))
+        };
         let message = self.message.as_str();
         let starts = message.char_indices().filter(|(at, c)| {
             c.is_ascii_digit() && !message[..*at].ends_with(|c: char| c.is_ascii_alphanumeric() || c == '.')
@@ -128,7 +137,7 @@ impl Event {
             let value: Option<f64> = number[..end].trim_end_matches('.').parse().ok();
             let unit = units::unit_in_front(number[end..].trim_start_matches(' ')).filter(|(_, word)| word.len() > 1);
             let unit = unit.and_then(|(_, word)| units::unit(word, Base::Binary));
-            value.zip(unit).is_some_and(|(value, unit)| value * unit as f64 >= EXBIBYTE as f64)
+            value.zip(unit).is_some_and(|(value, unit)| value * unit as f64 >= EXBIBYTE as f64) && asks(at)
         })
     }
 
@@ -155,5 +164,8 @@ mod tests {
         assert!(!absurd("Requested 43808x31058 (10.1GB) array exceeds maximum array size preference.\n"));
         assert!(absurd("ERROR gridtool: out of memory: failed to allocate 9223372036854775808 bytes\n"));
         assert!(!absurd("ERROR gridtool: out of memory: failed to allocate 92233720368 bytes\n"));
+        // What is not limited.
+        assert!(!absurd("ERROR gridtool: out of memory (limit 18446744073709551615 bytes, used 812 MiB)\n"));
+        assert!(!absurd("ERROR gridtool: failed to allocate 96 MiB (limit 16.0 EiB)\n"));
     }
 }

@@ -550,6 +550,16 @@ impl<'a> Case<'a> {
         (self.resource() == Resource::Host && !killed && !one_request && most < 50.0).then_some(most)
     }
 
+    /// Why more memory of the machine is of no use to a process of 32 bits.
+    pub(super) fn beyond_its_addresses(&self) -> Option<Text> {
+        self.incident.of_32_bits().then(|| {
+            text!(
+                en: "a process of 32 bits has addresses for 2 to 4 GiB: more memory behind them is out of its reach",
+                zh: "32 位进程只有 2 至 4 GiB 的地址空间：再多的内存它也用不到"
+            )
+        })
+    }
+
     /// True where data loaders were being started: a fork, which asks for as much memory as the parent has.
     pub(super) fn forks_loaders(&self) -> bool {
         let forks = self.context.frames.last().is_some_and(|frame| {

@@ -147,11 +147,8 @@ pub const FIX: Fix = Fix {
 };
 
 fn advise(case: &Case) -> Advice {
-    if case.incident.of_32_bits() {
-        return Advice::WontHelp(text!(
-            en: "a process of 32 bits has addresses for 2 to 4 GiB: more memory behind them is out of its reach",
-            zh: "32 位进程只有 2 至 4 GiB 的地址空间：再多的内存它也用不到"
-        ));
+    if let Some(why) = case.beyond_its_addresses() {
+        return Advice::WontHelp(why);
     }
     let facts = &case.incident.event.facts;
     // A node that runs short evicts pods whatever their limits: what is printed is the node's own threshold.

@@ -80,24 +80,28 @@ impl Incident {
         }
     }
 
+    /// True where a process was ended from outside, rather than refused a request.
+    fn was_killed(&self) -> bool {
+        let killed = [Sign::KilledWithProof, Sign::KilledWithoutProof, Sign::CompilerKilled];
+        killed.iter().any(|sign| self.event.has(*sign))
+    }
+
     /// True where a microcontroller's heap refused a request of its size: no machine's memory, nobody's to watch.
     pub fn on_a_board(&self) -> bool {
         const MOST: u64 = 8 << 20;
-        let killed = [Sign::KilledWithProof, Sign::KilledWithoutProof, Sign::CompilerKilled];
         // Paths of a computer are those of a program that runs there.
         self.context.has(Clue::Microcontroller)
             && self.context.platform.value().is_none()
             && self.event.resource.on_host()
-            && !killed.iter().any(|sign| self.event.has(*sign))
+            && !self.was_killed()
             && self.event.facts.get(Fact::Requested).is_none_or(|asked| asked.bytes <= MOST)
     }
 
     /// True where a process whose addresses have 32 bits was refused a request: RAM beyond 4 GiB is none of its.
     pub fn of_32_bits(&self) -> bool {
-        let killed = [Sign::KilledWithProof, Sign::KilledWithoutProof, Sign::CompilerKilled];
         self.context.has(Clue::ThirtyTwoBit)
             && self.event.resource == Resource::Host
-            && !killed.iter().any(|sign| self.event.has(*sign))
+            && !self.was_killed()
             && !self.on_a_board()
     }
 

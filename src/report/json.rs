@@ -1025,9 +1025,10 @@ impl<'a> Printed<'a> {
     }
 }
 
-/// What a table of devices prints as the memory of the one that failed, or of the only one.
+/// What a table of devices prints as the memory of the one that failed, or of all. Where some are hidden, the program
+/// counts them in another way than the table.
 fn device_total(found: &incident::Incident) -> Option<Figure> {
-    let index = found.event.facts.device.value();
+    let index = found.event.facts.device.value().filter(|_| !found.context.visible_devices.is_known());
     let mut of = found.context.gpus.iter().filter(|gpu| index.is_none_or(|index| gpu.index == index));
     let one = of.next()?.total;
     of.all(|other| other.total.bytes == one.bytes).then_some(one)

@@ -54,10 +54,7 @@ pub(super) fn clues(lower: &str, found: &mut Vec<Clue>) {
             ]),
     );
     add(Clue::Microcontroller, says(BOARDS));
-    add(
-        Clue::ThirtyTwoBit,
-        says(&["32 bit (intel)", "i686-", "/i686/", "armv7l", "linux32"]) || short_addresses(lower),
-    );
+    add(Clue::ThirtyTwoBit, says(OF_32_BITS) || short_addresses(lower));
     add(Clue::HostedNotebook, says(&["colab", "/kaggle/", "\"/content/"]));
     add(Clue::ImageBuild, says(&["[/bin/sh -c ", "'/bin/sh -c ", "\"/bin/sh -c "]));
     add(
@@ -119,8 +116,14 @@ pub(super) fn clues(lower: &str, found: &mut Vec<Clue>) {
     );
 }
 
+/// What Python, `uname` and `setarch` say of a process of 32 bits.
+pub(super) const OF_32_BITS: &[&str] = &["32 bit (intel)", "i686 gnu/linux", "armv7l", "linux32"];
+
+/// Where a frame of Go's traceback ends.
+pub(super) const FRAME_OF_GO: &str = " pc=0x";
+
 /// Names of microcontrollers, their systems and interpreters, and of their allocators.
-const BOARDS: &[&str] = &[
+pub(super) const BOARDS: &[&str] = &[
     "heap_caps_",
     "guru meditation",
     "esp-idf",
@@ -148,7 +151,7 @@ fn short_addresses(lower: &str) -> bool {
         let (_, rest) = lower.split_once(name)?;
         Some(rest.bytes().take_while(u8::is_ascii_hexdigit).count())
     };
-    lower.contains(" pc=0x") && digits(" fp=0x").is_some_and(|digits| (6..=8).contains(&digits))
+    lower.contains(FRAME_OF_GO) && digits(" fp=0x").is_some_and(|digits| (6..=8).contains(&digits))
 }
 
 /// What a program says that it does with data.

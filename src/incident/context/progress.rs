@@ -67,8 +67,9 @@ pub(super) fn of_a_message(text: &str) -> Option<Progress> {
 
 /// True for a line, in lower case, that tells that the model is there: `Loading model... Done.`
 fn load_is_over(lower: &str) -> bool {
-    let end = lower.trim_end_matches(['.', '!', ')', ']', ' ']);
-    if lower.contains("loading") && ["done", "ok", "complete", "completed", "finished"].iter().any(|w| end.ends_with(w))
+    let last = lower.trim_end_matches(['.', '!', ')', ']', ' ']).rsplit(|c: char| !c.is_alphanumeric()).next();
+    if lower.contains("loading")
+        && last.is_some_and(|word| matches!(word, "done" | "ok" | "complete" | "completed" | "finished"))
     {
         return true;
     }
@@ -523,6 +524,13 @@ mod tests {
     fn at(text: &str) -> Told {
         let p = read(text, true).unwrap_or_default();
         (p.epoch, p.epochs, p.step, p.steps, p.phase)
+    }
+
+    #[test]
+    fn a_load_is_over_where_its_line_ends_with_that_word() {
+        assert!(load_is_over("loading model... done."));
+        assert!(!load_is_over("loading weights from facebook"));
+        assert!(!load_is_over("loading of 12 shards is incomplete"));
     }
 
     #[test]

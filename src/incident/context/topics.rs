@@ -1,7 +1,7 @@
 //! Which lines are worth reading closely: one automaton over the names of all settings ([`super::keys`]) and the
 //! keywords of everything else tells the topics that a line touches.
 
-use super::{keys, phrases, subject};
+use super::{keys, phrases, place, subject};
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -429,30 +429,6 @@ const KEYWORDS: &[(&str, u8)] = &[
     ("/lustre/", CLUE),
     ("/exports/", CLUE),
     ("colab", CLUE),
-    ("heap_caps_", CLUE),
-    ("guru meditation", CLUE),
-    ("esp-idf", CLUE),
-    ("esp32", CLUE),
-    ("esp8266", CLUE),
-    ("arduino", CLUE),
-    ("micropython", CLUE),
-    ("circuitpython", CLUE),
-    ("freertos", CLUE),
-    ("stm32", CLUE),
-    ("rp2040", CLUE),
-    ("nrf52", CLUE),
-    ("lv_mem", CLUE),
-    ("espruino", CLUE),
-    ("pvportmalloc", CLUE),
-    ("esp_err_", CLUE),
-    (" caps 0x", CLUE),
-    ("lv_draw_", CLUE),
-    ("32 bit (intel)", CLUE),
-    ("i686-", CLUE),
-    ("/i686/", CLUE),
-    ("armv7l", CLUE),
-    ("linux32", CLUE),
-    (" pc=0x", CLUE),
     ("kaggle", CLUE),
     ("/content/", CLUE),
     ("/bin/sh -c", CLUE),
@@ -537,6 +513,8 @@ static WORDS: LazyLock<Option<Words>> = LazyLock::new(|| {
         }
     }
     words.extend(subject::phrases().map(|phrase| (Cow::Borrowed(phrase), CLUE, false)));
+    let of_places = place::BOARDS.iter().chain(place::OF_32_BITS).chain([&place::FRAME_OF_GO]);
+    words.extend(of_places.map(|word| (Cow::Borrowed(*word), CLUE, false)));
     words.extend(phrases::WORDS.iter().map(|word| (Cow::Borrowed(*word), SETTING, true)));
     // Of small letters, as lines are made before the search: with both cases it takes twice as long to build, and it is
     // built for every message that is pasted.
