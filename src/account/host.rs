@@ -73,7 +73,9 @@ fn kernel(event: &Event, total: Interval) -> Vec<Entry> {
         add(Holder::Victim, amount, text!(en: "anon-rss of the kill line", zh: "杀进程行中的 anon-rss"));
     }
     let held = victim.unwrap_or(zero);
-    if let Some(all) = anonymous {
+    if let Some(all) = anonymous.filter(|_| victim.is_none()) {
+        add(Holder::Tasks, all, text!(en: "anonymous memory of the group", zh: "该组的匿名内存"));
+    } else if let Some(all) = anonymous {
         add(
             Holder::OtherTasks,
             (all - held).at_least_zero(),

@@ -225,7 +225,7 @@ fn reliability(holder: Holder) -> u8 {
         Holder::Free => 2,
         Holder::ThisProcess | Holder::SharedFiles | Holder::Kernel => 3,
         Holder::NonFramework | Holder::FileCache => 4,
-        Holder::OtherProcess(_) | Holder::OtherTasks => 5,
+        Holder::OtherProcess(_) | Holder::OtherTasks | Holder::Tasks => 5,
         _ => 6,
     }
 }

@@ -48,6 +48,8 @@ named_variants! {
         Unexplained = "unexplained",
         /// Host: the process that was killed or failed, its private pages.
         Victim = "victim",
+        /// Host: private pages of all tasks that share the limit, where nothing tells which of them was killed.
+        Tasks = "tasks",
         /// Host: private pages of the other tasks that share the limit.
         OtherTasks = "other-tasks",
         /// Host: files in /dev/shm and tmpfs.

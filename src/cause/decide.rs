@@ -157,9 +157,15 @@ const TESTS: &[Test] = &[
     Test {
         id: "limits",
         act: |incident| {
-            // A limit that the log prints and shows to be reached is known.
-            if reached_its_limit(incident) || incident.on_a_board() {
+            // A limit that the log prints and shows to be reached is known, and one that the program names is its own.
+            let event = &incident.event;
+            let named = event.facts.setting.is_known() || event.kept_to_a_budget();
+            if reached_its_limit(incident) || named || incident.on_a_board() {
                 return None;
+            }
+            if event.refuses_a_thread() && !incident.on_windows() {
+                let command = "ulimit -u; cat /sys/fs/cgroup/pids.max; cat /proc/sys/kernel/threads-max";
+                return Some(("linux", Text::same(command)));
             }
             let (target, command) = match incident.on_windows() {
                 true => ("windows", "systeminfo | findstr Memory"),

@@ -12,7 +12,7 @@ use crate::units::Bytes;
 
 pub const CAUSE: Cause = Cause {
     id: CauseId::FrameworkLimit,
-    title: || text!(en: "a limit below the hardware's refused it", zh: "受限于低于硬件容量的人为上限"),
+    title: || text!(en: "a limit below the hardware's stopped it", zh: "受限于低于硬件容量的人为上限"),
     doc,
     refute,
     fixtures: &[
@@ -80,6 +80,16 @@ fn refute(incident: &Incident) -> Text {
             en: "Run once with `yarn.nodemanager.vmem-check-enabled=false`: if the container is killed all the same, \
                  the limit on its addresses was not in the way.",
             zh: "设置 `yarn.nodemanager.vmem-check-enabled=false` 运行一次：若容器照样被杀，则与地址空间上限无关。"
+        ),
+        Asker::Host if event.kept_to_a_budget() => text!(
+            en: "Look up what each worker was given: if it held far less when it was ended, no limit of its own did that.",
+            zh: "查看分配给每个 worker 的内存：若它被终止时的占用远低于该值，则不是其自身上限所致。"
+        ),
+        Asker::Host if event.has(Sign::MappingsRanOut) => text!(
+            en: "Compare `cat /proc/sys/vm/max_map_count` with `wc -l < /proc/PID/maps` just before it fails: if the \
+                 process has far fewer mappings, their number was not the limit.",
+            zh: "在失败前比较 `cat /proc/sys/vm/max_map_count` 与 `wc -l < /proc/PID/maps`：若进程的映射数远低于上限，\
+                 则不是映射数量的限制。"
         ),
         Asker::Host if incident.on_windows() => text!(
             en: "Look at “Committed” in the Task Manager (Performance, Memory) when it fails: if it is well below the \

@@ -59,6 +59,10 @@ pub(crate) fn premises(cause: CauseId) -> Option<Text> {
                  process does not free",
             zh: "内核报告中共享内存占上限的四分之三以上，杀死进程并不能释放它"
         ),
+        CauseId::HostMemory => text!(
+            en: "a program's own account of what its work needs exceeds the machine's memory, both printed",
+            zh: "程序自己给出的工作所需内存超过机器内存，两者均已打印"
+        ),
         CauseId::HostWorkers => text!(
             en: "processes × workers × what each holds by the settings told exceeds the machine or limit even at the \
                  low end",
@@ -130,6 +134,9 @@ pub(crate) fn proof(incident: &Incident) -> Option<Proof> {
     }
     if let Some(found) = at("host-request", &["exceeds-machine"]) {
         return by(CauseId::SingleHugeAllocation, found);
+    }
+    if let Some(found) = at("host-request", &["need-exceeds-machine"]) {
+        return by(CauseId::HostMemory, found);
     }
     if let Some(found) = at("limit", &["reserve-exceeded", "custom-allocator"]) {
         return by(CauseId::FrameworkLimit, found);

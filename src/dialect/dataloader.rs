@@ -125,7 +125,12 @@ fn worker(document: &Document, position: usize) -> Option<Event> {
                 event.standing = Standing::Follower;
             }
         }
-        End::Killed | End::UnknownSignal | End::Exited(Some(-9 | 137)) => killed(document, position, pid, &mut event),
+        End::Killed | End::Exited(Some(-9 | 137)) => killed(document, position, pid, &mut event),
+        // `Unknown signal: 0`: torch read the worker's end before its signal was known.
+        End::UnknownSignal => {
+            event.sign(Sign::EndUntold);
+            killed(document, position, pid, &mut event);
+        }
         End::Exited(None) => {
             event.dialect = "dataloader-exited";
             let reason = field::before(position, NEAR).find_map(|at| reason(field::text(document, at)));
@@ -230,6 +235,9 @@ fn bus_error(document: &Document, position: usize) -> Option<Event> {
     Some(event)
 }
 
+/// No more than this a machine that still runs has free at any time.
+const FEW_PAGES: u64 = 64 << 10;
+
 /// A file in shared memory that could not be made, filled or mapped.
 fn shared_file(document: &Document, position: usize) -> Option<Event> {
     let line = field::text(document, position);
@@ -276,6 +284,14 @@ fn shared_file(document: &Document, position: usize) -> Option<Event> {
     if harmless.is_some() {
         event.standing = Standing::Harmless;
         event.harmless_because = harmless;
+        return Some(event);
+    }
+    // A few pages are there as long as anything runs: what ended is the number of mappings (vm.max_map_count).
+    let few = event.facts.get(Fact::Requested).is_some_and(|asked| asked.bytes <= FEW_PAGES);
+    if told(12, "Cannot allocate memory") && few {
+        event.resource = Resource::Host;
+        event.sign(Sign::MappingsRanOut);
+        event.at = Span::line(event.at.first);
         return Some(event);
     }
     // Without a file in shared memory the mapping is plain memory: a checkpoint, say.

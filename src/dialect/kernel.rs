@@ -112,8 +112,9 @@ fn full_group(document: &Document, position: usize) -> Option<Event> {
     let mut event = field::event(document, position, "kernel-group-full", Program::LinuxKernel, Resource::Cgroup);
     let at = event.at;
     let size = |kb: u64| Figure { bytes: kb.saturating_mul(1024), half_width: 0, at };
-    event.facts.note(Fact::Process, size(usage));
+    event.facts.note(Fact::Used, size(usage));
     event.facts.note(Fact::Limit, size(limit));
+    event.sign(Sign::KilledWithProof);
     Some(event)
 }
 

@@ -62,6 +62,8 @@ pub const DIALECT: Dialect = Dialect {
     read,
 };
 
+/// Lines before a report of DeepSpeed's launcher in which it tells whom it sends its signal to.
+const SENT: usize = 16;
 /// Lines of one entry of torchrun's closing table, from `exitcode` to `traceback`.
 const ENTRY: usize = 4;
 /// Lines around a death in which the same death, or its cause, is told.
@@ -133,13 +135,15 @@ fn read(document: &Document, position: usize) -> Option<Event> {
         return Some(event);
     }
     if death.dialect == "deepspeed-sigkill" {
-        // What it sends the signal to is what it then reports.
-        let sent = field::before(position, 3)
-            .find_map(|at| field::number_after(field::text(document, at), "Killing subprocess"));
-        if sent.is_some() {
+        // It sends its signal to all that it started, the one that had died among them: of several, nobody knows which.
+        let mut sent = field::before(position, SENT)
+            .filter_map(|at| field::number_after(field::text(document, at), "Killing subprocess"));
+        let one = sent.next();
+        if one.is_some() {
             event.facts.pid = crate::evidence::Known::default();
         }
-        field::note_pid(&mut event, sent);
+        let later = field::number_after(field::text(document, position), "--local_rank=").is_some_and(|rank| rank > 0);
+        field::note_pid(&mut event, one.filter(|_| sent.next().is_none() && !later));
     }
     event.program = program(document, position, &death);
     if event.program == Program::Sge {

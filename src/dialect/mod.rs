@@ -253,7 +253,7 @@ impl Event {
     /// True where the message speaks of a driver's interface that every vendor implements.
     fn on_any_vendors_device(&self) -> bool {
         matches!(self.program, Program::Vulkan | Program::OpenCl | Program::WebGpu | Program::Wgpu)
-            || ["VK_ERROR", "ulkan", "CL_MEM_OBJECT", "clCreateBuffer", "WebGPU"]
+            || ["VK_ERROR", "ulkan", "CL_MEM_OBJECT", "clCreateBuffer", "WebGPU", "vc4-drm", "[drm]", "i915 "]
                 .iter()
                 .any(|word| self.message.contains(word))
     }

@@ -9,13 +9,17 @@ use crate::units::{self, Base, Locale};
 /// Lines before a message in which its command may stand.
 const BEFORE: usize = 200;
 
+/// Lines behind it in which its program says what it was set to.
+const BEHIND: usize = 20;
+
 /// An option that sets a limit, and what a bare number of it counts.
 struct Setting {
     option: &'static str,
     bare: &'static str,
 }
 
-const HEAP: &[Setting] = &[Setting { option: "-Xmx", bare: "B" }];
+const HEAP: &[Setting] =
+    &[Setting { option: "-Xmx", bare: "B" }, Setting { option: "configured max heap space is '", bare: "B" }];
 const OLD_SPACE: &[Setting] = &[
     Setting { option: "--max-old-space-size=", bare: "MiB" },
     Setting { option: "--max_old_space_size=", bare: "MiB" },
@@ -41,17 +45,18 @@ pub(super) fn complete(document: &Document, position: usize, event: &mut Event) 
         return;
     }
     let mut told: Option<units::Figure> = None;
-    for at in field::before(position, BEFORE) {
+    for at in field::before(position, BEFORE).chain(field::behind(document, position, BEHIND)) {
         let line = field::text(document, at);
-        if !is_command(line) {
+        if !(at < position && is_command(line) || states(line)) {
             continue;
         }
         for Setting { option, bare } in settings {
             let Some((_, value)) = line.split_once(option) else { continue };
-            let value: &str =
-                value.split(|c: char| !(c.is_ascii_alphanumeric() || c == '.')).next().unwrap_or_default();
-            let end = value.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(value.len());
-            let (number, unit) = value.split_at(end);
+            let end = value.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(value.len());
+            let (number, rest) = value.split_at(end);
+            // `'512 MiB'`: between quotes a blank may stand.
+            let rest = if option.ends_with('\'') { rest.trim_start_matches(' ') } else { rest };
+            let unit = rest.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
             let unit = if unit.is_empty() { bare } else { unit };
             // `-Xmx4g` sets 4 GiB exactly.
             let Some(size) = units::size_in(number, unit, Base::Binary, Locale::of(line)) else { continue };
@@ -64,6 +69,13 @@ pub(super) fn complete(document: &Document, position: usize, event: &mut Event) 
         }
     }
     told.into_iter().for_each(|figure| event.facts.note(Fact::Limit, figure));
+}
+
+/// True for a line in which the program that failed tells what its heap was set to: Gradle's and GraalVM's.
+fn states(line: &str) -> bool {
+    ["configured max heap space is '", "heap size of the process was set with '-Xmx"]
+        .iter()
+        .any(|words| line.contains(words))
 }
 
 /// True for a line that runs a program, or tells how one was run. Advice has the same options in other words.
@@ -105,6 +117,16 @@ mod tests {
         assert_eq!(limit(&format!("Try java -Xmx8g, e.g. java -Xmx8g -jar grid.jar\n{failed}")), None, "advice");
         let node = "FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory\n";
         assert_eq!(limit(&format!("$ node --max-old-space-size=4096 build.js\n{node}")), Some(4 << 30));
+    }
+
+    #[test]
+    fn the_heap_that_a_program_tells_behind_its_failure_is_the_limit() {
+        let failed = "java.lang.OutOfMemoryError: Java heap space\n";
+        let gradle =
+            "The currently configured max heap space is '512 MiB' and the configured max metaspace is '384 MiB'.\n";
+        assert_eq!(limit(&format!("{failed}{gradle}")), Some(512 << 20));
+        let image = "(The maximum heap size of the process was set with '-Xmx3072m'.)\n";
+        assert_eq!(limit(&format!("{failed}{image}")), Some(3 << 30));
     }
 
     #[test]

@@ -205,8 +205,10 @@ fn jvm(document: &Document, position: usize, line: &str) -> Option<Event> {
         return Some(event);
     }
     // Gradle tells it in words of its own: `Out of memory. Java heap space`.
-    let thrown = field::after(line, "java.lang.OutOfMemoryError").or_else(|| field::after(line, "Out of memory. Java"));
-    let reason = thrown?.trim_start_matches([':', ' ']);
+    let thrown = field::after(line, "java.lang.OutOfMemoryError")
+        .or_else(|| field::after(line, "Out of memory. Java"))
+        .or_else(|| field::after(line, "Throwing OutOfMemoryError"));
+    let reason = thrown?.trim_start_matches([':', ' ', '"']);
     let mut event = refused(document, position, "jvm-heap", Program::Java);
     if reason.contains("unable to create") && reason.contains("native thread") {
         return harmless(

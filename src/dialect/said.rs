@@ -1,7 +1,7 @@
 //! What a message says in words beside its figures and signs. Causes and fixes judge by these: they read no text.
 
-use super::{Event, Resource};
-use crate::domain::Number;
+use super::{Event, Resource, Sign};
+use crate::domain::{Number, Program};
 use crate::units::{self, Base};
 
 /// No machine has as much.
@@ -116,6 +116,38 @@ impl Event {
         told.then_some(sides)
     }
 
+    /// True where Dask's nanny or YARN ended a worker at the share that each is given: the machine's memory, and any
+    /// limit of its own, is another matter.
+    pub(crate) fn kept_to_a_budget(&self) -> bool {
+        self.has(Sign::RefusedByLimit) && matches!(self.program, Program::Dask | Program::Spark | Program::Yarn)
+    }
+
+    /// True for an app's heap on Android, which the system bounds and no option of a command line sets.
+    pub(crate) fn on_android(&self) -> bool {
+        self.message.contains(" until OOM")
+    }
+
+    /// True where a thread was refused: their number, or the room for its stack among the addresses, is what ended, and
+    /// seldom the memory.
+    pub(crate) fn refuses_a_thread(&self) -> bool {
+        let message = self.message.to_ascii_lowercase();
+        self.has(Sign::ThreadRefused)
+            || self.resource == Resource::Host
+                && ["create native thread", "create new native thread", "pthread_create", "start new thread"]
+                    .iter()
+                    .any(|words| message.contains(words))
+    }
+
+    /// True where what a program in no list tells is the need of its whole work, held against what there is before it
+    /// begins, and no single allocation: `Job needs 128 GB of RAM, node has 64 GB`.
+    pub(crate) fn needs_in_all(&self) -> bool {
+        let message = self.message.to_ascii_lowercase();
+        let says = |words: &[&str]| words.iter().any(|word| message.contains(word));
+        self.has(Sign::Generic)
+            && says(&["need", "requir", "estimat", "minimum", "at least"])
+            && !says(&["alloc", "malloc", "request", "reserve"])
+    }
+
     /// True where the message asks for an EiB and more, which no machine has: nobody meant it. A limit of that size is
     /// none.
     pub(crate) fn asks_beyond_any_machine(&self) -> bool {
@@ -128,6 +160,15 @@ impl Event {
                 && !["limit", "max", "free", "avail", "total"].iter().any(|word| lead.contains(word))
         };
         let message = self.message.as_str();
+        // `Failed to allocate -159139584 bytes`: less than nothing.
+        let negative = message.match_indices(" -").any(|(at, dash)| {
+            let number = &message[at + dash.len()..];
+            let digits = number.bytes().take_while(u8::is_ascii_digit).count();
+            digits >= 4 && number[digits..].trim_start().starts_with("byte") && asks(at + 1)
+        });
+        if negative {
+            return true;
+        }
         let starts = message.char_indices().filter(|(at, c)| {
             c.is_ascii_digit() && !message[..*at].ends_with(|c: char| c.is_ascii_alphanumeric() || c == '.')
         });

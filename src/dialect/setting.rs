@@ -46,6 +46,23 @@ const KNOWN: &[(&str, &str)] = &[
     ("maxsize reached: the PARI stack", "default(parisizemax, <more>)"),
     ("vector memory exhausted", "R_MAX_VSIZE=<more> in ~/.Renviron"),
     ("Heap exhausted, game over", "sbcl --dynamic-space-size <more>"),
+    // ClickHouse, src/Common/MemoryTracker.cpp, before and since 24.10.
+    ("Memory limit (total) exceeded", "max_server_memory_usage: <more>"),
+    ("(total) memory limit exceeded", "max_server_memory_usage: <more>"),
+    ("Memory limit (for query) exceeded", "SET max_memory_usage = <more>"),
+    ("(for query) memory limit exceeded", "SET max_memory_usage = <more>"),
+    ("Query memory limit exceeded", "SET max_memory_usage = <more>"),
+    ("Memory limit (for user) exceeded", "SET max_memory_usage_for_user = <more>"),
+    // Trino and Presto, ExceededMemoryLimitException.
+    ("Query exceeded per-node memory limit", "query.max-memory-per-node=<more>"),
+    ("Query exceeded per-node user memory limit", "query.max-memory-per-node=<more>"),
+    ("Query exceeded distributed user memory limit", "query.max-memory=<more>"),
+    // MongoDB's aggregation and sort.
+    ("Exceeded memory limit for $group", "{ allowDiskUse: true }"),
+    ("Sort exceeded memory limit of", "{ allowDiskUse: true }"),
+    ("capacity exceeded, sorry [main memory size", "main_memory = <more> in texmf.cnf, then fmtutil-sys --all"),
+    ("uses more memory than 'maxmempattern'", "set maxmempattern=<more>"),
+    ("SERVER_ERROR out of memory storing object", "memcached -m <more>"),
 ];
 
 /// Notes the line that raises what refused. A program that names its own setting has refused by it.

@@ -139,7 +139,11 @@ fn accounting(document: &Document, position: usize) -> Option<Event> {
 fn went_on(document: &Document, position: usize) -> bool {
     const DONE: [&str; 7] =
         ["exit code 0", "exited with code 0", "completed", "COMPLETED", "saved", "finished", "done"];
-    field::behind(document, position, NEAR).any(|at| DONE.iter().any(|word| field::text(document, at).contains(word)))
+    // What is collected after the job's end stands below the word of it.
+    const ENDED: [&str; 4] = ["finished normally", "completed successfully", "ExitCode=0:0", "exit code 0"];
+    let says = |at: usize, words: &[&str]| words.iter().any(|word| field::text(document, at).contains(word));
+    field::behind(document, position, NEAR).any(|at| says(at, &DONE))
+        || field::before(position, NEAR).any(|at| says(at, &ENDED))
 }
 
 /// `(USED > LIMIT)`, with the lines that each stands on.

@@ -9,7 +9,7 @@ use crate::units::{Base, Figure, size};
 
 pub const DIALECT: Dialect = Dialect { name: "sycl", triggers: &["OUT_OF_", "malloc_device", "llocate "], read };
 
-const PHRASES: [Phrase; 7] = [
+const PHRASES: [Phrase; 8] = [
     Phrase {
         words: &[
             "UR_RESULT_ERROR_OUT_OF_HOST_MEMORY",
@@ -66,7 +66,16 @@ const PHRASES: [Phrase; 7] = [
         ..PHRASE
     },
     Phrase {
-        words: &["VK_ERROR_OUT_OF_DEVICE_MEMORY", "VK_ERROR_OUT_OF_POOL_MEMORY"],
+        words: &["VK_ERROR_OUT_OF_POOL_MEMORY", "VK_ERROR_FRAGMENTED_POOL"],
+        dialect: "vulkan-out-of-pool",
+        program: Program::Vulkan,
+        // A pool of descriptors, which its program made for so many.
+        signs: &[Sign::FixedBuffer],
+        lines: 1,
+        ..PHRASE
+    },
+    Phrase {
+        words: &["VK_ERROR_OUT_OF_DEVICE_MEMORY"],
         dialect: "vulkan-out-of-device-memory",
         program: Program::Vulkan,
         signs: &[Sign::Disguised],

@@ -179,6 +179,27 @@ const ROWS: &[Wording] = &[
     row(&["ONNXRuntimeError", "bad allocation"], "onnxruntime-bad-allocation", Program::OnnxRuntime, Host),
     row(&["cumem_allocator", "out of memory"], "vllm-cumem", Program::Vllm, Gpu).shows(&[Sign::Disguised]),
     row(&["CUresult error", "cu_mem_create"], "memory-saver", Program::Sglang, Gpu).shows(&[Sign::Disguised]),
+    // nnunetv2's pools of processes and batchgenerators/dataloading/nondet_multi_threaded_augmenter.py: a worker is
+    // gone, and nothing tells of what.
+    row(&["background worker", "6 feet under"], "nnunet-worker-gone", Program::Python, Host).shows(WORKER_GONE),
+    row(&["ackground workers are no longer alive"], "nnunet-worker-gone", Program::Python, Host).shows(WORKER_GONE),
+    // mshadow/stream_gpu-inl.h: cuBLAS is made when a device has little left, too.
+    row(&["Create cublas handle failed"], "mxnet-cublas-handle", Program::Mxnet, Gpu).shows(&[
+        Sign::Disguised,
+        Sign::ContextCreation,
+        Sign::ForeignLibrary,
+        Sign::Cublas,
+        Sign::NoFigures,
+    ]),
+    // V8 sets 8 GiB of addresses and more aside for each memory of WebAssembly, of which little is filled.
+    row(&["WebAssembly.Instance()", "ut of memory"], "wasm-memory", Program::Node, Host)
+        .shows(&[Sign::AddressSpaceLimit]),
+    row(&["WebAssembly.Memory()", "could not allocate memory"], "wasm-memory", Program::Node, Host)
+        .shows(&[Sign::AddressSpaceLimit]),
+    row(&["Cannot allocate Wasm memory for new instance"], "wasm-memory", Program::Node, Host)
+        .shows(&[Sign::AddressSpaceLimit]),
+    // CHOLMOD/Core/t_cholmod_dense.c, as R's Matrix passes it on: more cells than the library can count.
+    row(&["Cholmod error", "problem too large"], "cholmod-too-large", Program::R, Host).shows(&[Sign::BufferSizeLimit]),
     // What the program gets over by itself.
     row(&["mimalloc: warning: unable to allocate OS memory"], "mimalloc-retries", Program::Generic, Host).survived(),
     row(&["pinned memory pool will not be available"], "triton-no-pinned-pool", Program::TritonServer, Host).survived(),
@@ -195,7 +216,16 @@ const ROWS: &[Wording] = &[
 ];
 
 /// One literal of each row that leads to its line.
+const WORKER_GONE: &[Sign] = &[Sign::PoolWorkerKilled, Sign::EndUntold, Sign::KilledWithoutProof, Sign::NoFigures];
+
 const TRIGGERS: &[&str] = &[
+    "WebAssembly.Instance()",
+    "WebAssembly.Memory()",
+    "Cannot allocate Wasm memory for new instance",
+    "6 feet under",
+    "ackground workers are no longer alive",
+    "Create cublas handle failed",
+    "problem too large",
     "Host memory space failed to allocate",
     "memory space failed to allocate",
     "Ran out of memory trying to allocate",

@@ -184,6 +184,8 @@ numbers! {
     Output = "output_bytes", Bytes;
     /// What this device had free, of several.
     OwnFree = "own_free_bytes", Bytes;
+    /// How much larger a device's layout makes the largest buffer than its data.
+    PaddingFactor = "padding_factor", Ratio;
     /// Size of a page, as the report's own figures give it.
     PageSize = "page_size", Bytes;
     /// Page tables of a control group.

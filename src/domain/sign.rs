@@ -128,6 +128,8 @@ closed_set! {
         Generic = "generic",
         /// What was refused is a file that is mapped: its size is the file's.
         MappedFile = "mapped-file",
+        /// A mapping of a few pages was refused for want of memory: the kernel counts mappings.
+        MappingsRanOut = "mappings-ran-out",
         /// It was told to end, and nothing in the log says that it did.
         ToldToEnd = "told-to-end",
         /// A compiler was killed, or found no memory.

@@ -21,7 +21,9 @@ pub const FIX: Fix = Fix {
     helps: Work::ALL,
     needs: &[Need::Device],
     applies: |case| {
-        let of_an_apu = case.sign(Sign::Hip) && case.confidence(CauseId::FrameworkLimit) >= 0.3;
+        // A share that the message prints is the limit, and no carve-out of an APU.
+        let fraction = case.incident.event.facts.get(Fact::FractionLimit).is_some();
+        let of_an_apu = case.sign(Sign::Hip) && !fraction && case.confidence(CauseId::FrameworkLimit) >= 0.3;
         of_an_apu
             || case.sign(Sign::UnifiedMemory)
             || case.sign(Sign::BufferSizeLimit)

@@ -15,7 +15,7 @@ pub const FIX: Fix = Fix {
     },
     helps: &[Work::Training],
     needs: &[Need::Training, Need::Loaded],
-    applies: |_| true,
+    applies: |case| case.learns(),
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
     knobs: &[
         line(Target::Lightning, "DDPStrategy(gradient_as_bucket_view=True)"),

@@ -40,6 +40,13 @@ pub const FIX: Fix = Fix {
         ),
         said(
             Target::Program,
+            "the largest array is padded to {factor} times its data: put a side of 128 or a multiple last (and of 8 before \
+             it), by a transpose or by merging the small sides",
+            "最大的数组被填充到其数据的 {factor} 倍：通过转置或合并小的维度，使最后一维为 128 的倍数（倒数第二维为 8 的倍数）",
+        )
+        .when("blown-up"),
+        said(
+            Target::Program,
             "find the size that nobody meant: in the inputs, the settings, or a library built for another version",
             "找出无意中变大的尺寸：在输入、设置中，或来自为其他版本编译的库",
         ),
@@ -47,6 +54,9 @@ pub const FIX: Fix = Fix {
     fixtures: &["pytorch/more-than-1eb"],
     advise,
 };
+
+/// From so many times its data on the padding is what has no room.
+const PADDED: f64 = 4.0;
 
 /// True where an array is padded or cut to sides that the program computed: its size is those sides, and no data.
 fn pads(case: &Case) -> bool {
@@ -67,6 +77,11 @@ fn advise(case: &Case) -> Advice {
     };
     let draft = match case.incident.event.shape() {
         Some(sides) => draft.when("shape-told", true).fill("sides", sides),
+        None => draft,
+    };
+    let padded = case.incident.event.facts.number(Number::PaddingFactor).filter(|factor| *factor >= PADDED);
+    let draft = match padded {
+        Some(factor) => draft.when("blown-up", true).fill("factor", format!("{factor:.0}")),
         None => draft,
     };
     let absurd = case.sign(Sign::AbsurdRequest)

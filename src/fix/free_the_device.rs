@@ -26,7 +26,7 @@ pub const FIX: Fix = Fix {
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
     knobs: &[
         line(Target::Shell, "ps -o pid,user,etime,cmd -p {query}")
-            .note("yours and idle: kill {kill}", "若属于你且已空闲：kill {kill}")
+            .note("if it is no part of this job: kill {kill}", "若不属于本任务：kill {kill}")
             .when("alone"),
         line(Target::Shell, "ps -o pid,user,etime,cmd -p {query}")
             .note(

@@ -20,6 +20,8 @@ pub const FIX: Fix = Fix {
     // Trees need all rows, and a loop that trains has a batch of its own.
     applies: |case| {
         case.works() == [Work::Compute]
+            // Before there is a context there is nothing of which less could be done.
+            && !case.sign(Sign::ContextCreation)
             && !case.is_state_vector()
             && !case.grows_trees()
             && (!trains(case.incident) || case.only_asks())

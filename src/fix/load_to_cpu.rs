@@ -21,7 +21,8 @@ pub const FIX: Fix = Fix {
     applies: |case| {
         let resumed = case.clue(Clue::Resumed) && !case.inference();
         let beside = case.loading() || case.confidence(CauseId::DuplicateModel) >= 0.15;
-        let ranks = case.clue(Clue::RanksOnOneDevice) && case.context.frames.is_empty();
+        let ranks = case.clue(Clue::RanksOnOneDevice)
+            && (case.context.frames.is_empty() || resumed && case.confidence(CauseId::WrongDevice) >= 0.5);
         case.pytorch() && !case.trainer_reads() && (case.reads_a_checkpoint() || resumed && beside || ranks)
     },
     costs: Costs { slows: (0.0, 0.01), numerics: Numerics::Same },

@@ -26,7 +26,12 @@ impl Case<'_> {
     /// True where the machine has one device by what the log counts or lists: there is no other to use.
     pub(super) fn only_device(&self) -> bool {
         let counted = self.context.origin.devices == Some(1);
-        self.one_memory() || counted && self.devices_in_use() <= 1
+        self.one_memory() || (counted || self.in_colab()) && self.devices_in_use() <= 1
+    }
+
+    /// True in Colab, whose machines have one GPU.
+    fn in_colab(&self) -> bool {
+        self.clue(Clue::Colab) && self.context.gpus.len() < 2
     }
 
     /// Devices over which the job is spread, as far as anything tells: its ranks, an option, buffers by device.

@@ -415,6 +415,12 @@ impl<'a> Case<'a> {
                 .is_some_and(|(asked, all)| asked.low > all.high.saturating_mul(ABSURD))
     }
 
+    /// True where more RAM is asked for at once than most servers have: nobody buys that much for one array.
+    pub fn asks_beyond_machines(&self) -> bool {
+        const MOST: i128 = 256 * GIB as i128;
+        !self.on_device() && self.requested().is_some_and(|asked| asked.low >= MOST)
+    }
+
     /// True where transformers' Trainer reads its own checkpoint: a single process maps it to the host.
     pub fn trainer_reads(&self) -> bool {
         let loads = |frame: &Frame| path(frame).contains("/transformers/trainer") && frame.function.contains("load");
@@ -585,10 +591,9 @@ impl<'a> Case<'a> {
             || several && self.confidence(CauseId::WrongDevice) >= LIKELY_WRONG && of_one_size()
     }
 
-    /// True where Dask's nanny or YARN ended a worker at the share that each is given: the machine's memory, and any
-    /// limit of its own, is another matter.
+    /// True where a worker was ended at the share that each is given.
     pub(super) fn kept_to_a_budget(&self) -> bool {
-        self.sign(Sign::RefusedByLimit) && matches!(self.program(), Program::Dask | Program::Spark | Program::Yarn)
+        self.incident.event.kept_to_a_budget()
     }
 
     /// Why nothing that is saved helps: it was no amount of memory that was missing.

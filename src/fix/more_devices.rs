@@ -49,7 +49,7 @@ pub const FIX: Fix = Fix {
             "换显存更大的 GPU，或把模型各层分到多块 GPU",
         )
         .when("larger"),
-        said(Target::Program, "a GPU with more memory", "换显存更大的 GPU").when("larger-alone"),
+        said(Target::Program, "a machine or node that has one", "换用配有更大显存的机器或节点").when("larger-alone"),
     ],
     fixtures: &["llama.cpp/pool", "vllm/no-blocks"],
     advise,

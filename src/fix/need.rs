@@ -118,7 +118,9 @@ impl Need {
             Need::LargeRequest => large_request(case),
             Need::Limit => limited(case),
             Need::Attention => case.in_attention() || case.context.attention.is_known(),
-            Need::Evaluation => case.evaluating() || case.inference() || case.clue(Clue::Predicts),
+            Need::Evaluation => {
+                case.evaluating() || case.inference() || case.clue(Clue::Predicts) || case.clue(Clue::VolatileIgnored)
+            }
             Need::Unix => !case.windows(),
             Need::NoOwnLimit => !stopped_at_its_own_limit(case),
             Need::Shortage => !case.refused_with_room() || limited(case),

@@ -49,7 +49,7 @@ fn of_any_age(case: &Case) -> bool {
 }
 
 fn advise(case: &Case) -> Advice {
-    if case.training() && !case.evaluating() {
+    if case.training() && !case.evaluating() && !case.clue(Clue::VolatileIgnored) {
         return Advice::Silent;
     }
     if case.clue(Clue::NoGradVisible) {
@@ -67,7 +67,15 @@ fn advise(case: &Case) -> Advice {
             zh: "出错的调用自身已经关闭梯度"
         ));
     }
-    let weight = if case.evaluating() || case.phase() == Some(Phase::Inference) { 1.0 } else { 0.8 };
+    // The program meant to have none, and has them.
+    let meant = case.clue(Clue::VolatileIgnored);
+    let weight = if meant {
+        2.0
+    } else if case.evaluating() || case.phase() == Some(Phase::Inference) {
+        1.0
+    } else {
+        0.8
+    };
     Draft::new(case, &FIX)
         .when("of-any-age", of_any_age(case))
         .weight(weight)
@@ -83,9 +91,16 @@ fn advise(case: &Case) -> Advice {
             ),
             case.ask_for_peak(),
         )
-        .because(text!(
+        .because(if meant {
+            text!(
+                en: "the inputs are marked volatile, which has no effect any more: every activation is kept",
+                zh: "输入以 volatile 标记，而它已不再生效：所有激活都会被保留"
+            )
+        } else {
+            text!(
             en: "nothing in the log shows that gradients are off where none are needed; if they are on, every \
                  activation is kept",
             zh: "日志中看不出在不需要梯度处关闭了梯度；若没有关闭，所有激活都会被保留"
-        ))
+            )
+        })
 }

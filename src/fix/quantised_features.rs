@@ -18,7 +18,8 @@ pub const FIX: Fix = Fix {
     },
     helps: Work::ALL,
     needs: &[Need::Gpu],
-    applies: |_| true,
+    // What was refused with room for it many times over would be refused again.
+    applies: |case| !case.refused_with_room(),
     costs: Costs { slows: (0.0, 0.4), numerics: Numerics::Benign },
     knobs: &[
         line(Target::Xgboost, "dtrain = xgb.QuantileDMatrix(X, y, max_bin=128)")

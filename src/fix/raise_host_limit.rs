@@ -19,7 +19,10 @@ pub const FIX: Fix = Fix {
     needs: &[Need::Ram, Need::NoOwnLimit],
     // No machine is bought for one array that is far larger than the job.
     applies: |case| {
-        case.confidence(CauseId::SingleHugeAllocation) < 0.8 && !case.of_a_java_heap() && !case.kept_to_a_budget()
+        case.confidence(CauseId::SingleHugeAllocation) < 0.8
+            && !case.asks_beyond_machines()
+            && !case.of_a_java_heap()
+            && !case.kept_to_a_budget()
     },
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
     knobs: &[
@@ -56,8 +59,8 @@ pub const FIX: Fix = Fix {
         .when("login"),
         said(
             Target::Shell,
-            "a runtime with more RAM (in Colab: Runtime → Change runtime type → High-RAM)",
-            "换内存更大的运行时（Colab：Runtime → Change runtime type → High-RAM）",
+            "a runtime with more RAM, where the service has one (Colab: Runtime → Change runtime type → High-RAM)",
+            "若服务提供，换内存更大的运行时（Colab：Runtime → Change runtime type → High-RAM）",
         )
         .when("notebook"),
         said(

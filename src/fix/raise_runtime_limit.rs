@@ -18,6 +18,9 @@ pub const FIX: Fix = Fix {
     applies: |_| true,
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
     knobs: &[
+        line(Target::Java, "android:largeHeap=\"true\"")
+            .note("in <application> of the manifest", "写在清单文件的 <application> 中")
+            .when("android"),
         line(Target::Java, "-Xmx<below the container's limit>")
             .note("or -XX:MaxRAMPercentage=75", "或 -XX:MaxRAMPercentage=75")
             .when("contained"),
@@ -100,7 +103,7 @@ fn advise(case: &Case) -> Advice {
     // Twice what it held, in whole GiB: Node's own limit is 2 to 4 GiB unless set.
     let used = case.incident.event.facts.get(Fact::Used).map_or(0, |used| used.bytes / MIB);
     let heap = (used * 2).div_ceil(1024).max(8) * 1024;
-    let gradle = case.incident.event.of_gradle();
+    let (gradle, android) = (case.incident.event.of_gradle(), case.incident.event.on_android());
     let addresses = case.sign(Sign::AddressSpaceLimit);
     let of_yarn = case.context.origin.spark_on_yarn;
     // An engine's share of the device has a change of its own.
@@ -119,10 +122,11 @@ fn advise(case: &Case) -> Advice {
         .when("java", case.targets().contains(&Target::Java))
         .when("host", case.on_host())
         .when("gradle", gradle)
-        .when("contained", contained && !gradle)
-        .when("by-script", !contained && !gradle && by_script)
-        .when("both", !contained && !gradle && starts_large)
-        .when("free", !contained && !gradle && !starts_large && !by_script)
+        .when("android", android)
+        .when("contained", contained && !gradle && !android)
+        .when("by-script", !contained && !gradle && !android && by_script)
+        .when("both", !contained && !gradle && !android && starts_large)
+        .when("free", !contained && !gradle && !android && !starts_large && !by_script)
         // The monitor kills at a threshold of its own, below the machine's memory.
         .when("monitored", case.program() == Program::Ray)
         .when("custom", case.sign(Sign::CustomAllocator))

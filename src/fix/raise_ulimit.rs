@@ -18,13 +18,27 @@ pub const FIX: Fix = Fix {
     needs: &[],
     applies: |_| true,
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
-    knobs: &[line(Target::Shell, "ulimit -v unlimited")
-        .note("and: sysctl vm.overcommit_memory=1", "以及 sysctl vm.overcommit_memory=1")],
+    knobs: &[
+        line(Target::Shell, "sudo sysctl vm.max_map_count=1048576").when("mappings"),
+        line(Target::Shell, "ulimit -v unlimited")
+            .note("and: sysctl vm.overcommit_memory=1", "以及 sysctl vm.overcommit_memory=1")
+            .unless("mappings"),
+    ],
     fixtures: &["runtimes/windows-commit"],
     advise,
 };
 
 fn advise(case: &Case) -> Advice {
+    if case.sign(Sign::MappingsRanOut) {
+        return Draft::new(case, &FIX)
+            .when("mappings", true)
+            .titled(text!(en: "Allow more mappings", zh: "允许更多内存映射"))
+            .frees_unknown(text!(en: "frees nothing: it raises the limit", zh: "不释放内存：它提高上限"))
+            .because(text!(
+                en: "the kernel counts a process's mappings, 65530 unless set, and each file of each worker is one",
+                zh: "内核限制每个进程的映射数量（默认 65530），每个 worker 的每个文件各占一个"
+            ));
+    }
     if case.windows() && case.sign(Sign::AddressSpaceLimit) {
         return Advice::Withheld(text!(
             en: "Windows has no ulimit: its page file bounds what may be committed",

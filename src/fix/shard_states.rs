@@ -24,7 +24,11 @@ pub const FIX: Fix = Fix {
     knobs: &[
         line(Target::DeepSpeed, "\"zero_optimization\": {\"stage\": 3}"),
         line(Target::HfTrainer, "fsdp=\"full_shard auto_wrap\"")
-            .note("or deepspeed=\"zero3.json\"", "或 deepspeed=\"zero3.json\""),
+            .note("or deepspeed=\"zero3.json\"", "或 deepspeed=\"zero3.json\"")
+            .unless("zero"),
+        line(Target::HfTrainer, "\"zero_optimization\": {\"stage\": 3}")
+            .note("in the DeepSpeed configuration that is in use", "写在现用的 DeepSpeed 配置中")
+            .when("zero"),
         line(Target::Lightning, "Trainer(strategy=\"fsdp\")"),
         line(Target::Accelerate, "accelerate launch --use_fsdp --fsdp_auto_wrap_policy TRANSFORMER_BASED_WRAP ..."),
         line(Target::Swift, "--deepspeed zero3"),
@@ -57,6 +61,7 @@ fn advise(case: &Case) -> Advice {
         return Advice::Withheld(why);
     }
     Draft::new(case, &FIX)
+        .when("zero", case.context.zero_stage.is_known())
         .frees_if(
             case.of_parameters((saving * 0.7 * 100.0).round() / 100.0, (saving * 100.0).round() / 100.0),
             case.ask_for_parameters(),

@@ -18,7 +18,10 @@ pub const FIX: Fix = Fix {
     helps: Work::ALL,
     needs: &[Need::Process, Need::NoOwnLimit],
     applies: |case| {
-        case.confidence(CauseId::SingleHugeAllocation) < 0.8 && !case.filled_by_the_kernel() && !case.kept_to_a_budget()
+        case.confidence(CauseId::SingleHugeAllocation) < 0.8
+            && !case.asks_beyond_machines()
+            && !case.filled_by_the_kernel()
+            && !case.kept_to_a_budget()
     },
     costs: Costs { slows: (0.05, 0.8), numerics: Numerics::Same },
     knobs: &[
@@ -29,13 +32,16 @@ pub const FIX: Fix = Fix {
         ),
         line(
             Target::Shell,
-            "sudo fallocate -l 32G /swapfile && sudo chmod 600 /swapfile && sudo mkswap /swapfile && sudo swapon \
+            "sudo fallocate -l {size}G /swapfile && sudo chmod 600 /swapfile && sudo mkswap /swapfile && sudo swapon \
                  /swapfile",
         ),
     ],
     fixtures: &["llama.cpp/ram", "ollama/ram"],
     advise,
 };
+
+/// GiB of swap where nothing tells how much the machine has.
+const USUAL: u64 = 32;
 
 fn advise(case: &Case) -> Advice {
     if let Some(why) = case.beyond_its_addresses() {
@@ -65,7 +71,10 @@ fn advise(case: &Case) -> Advice {
         return Advice::Silent;
     }
     let commit = if case.windows() || case.sign(Sign::AddressSpaceLimit) { 1.3 } else { 1.0 };
+    // As much as the machine has, where that is told.
+    let machine = case.context.host_total.get().map(|total| total.bytes / GIB + 1);
     Draft::new(case, &FIX)
+        .fill("size", machine.map_or(USUAL, |size| size.clamp(2, 2 * USUAL)))
         .weight(commit)
         .frees_unknown(text!(en: "as much as the swap added", zh: "等于新增的 swap"))
         .because(text!(

@@ -46,6 +46,14 @@ pub enum UseTool {
     NvidiaSmiDmon,
 }
 
+/// A process that is listed for a GPU of which no row is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LooseProcess {
+    pub gpu: u32,
+    pub pid: u64,
+    pub line: u64,
+}
+
 /// Rows kept at most: a `watch nvidia-smi` may fill a log.
 const ROWS_AT_MOST: usize = 4096;
 
@@ -60,6 +68,8 @@ pub struct Tables {
     /// Columns of a CSV header that is in force: index, name, used, total, free, utilization.
     csv: Option<Vec<Column>>,
     partitions: Vec<Partition>,
+    /// Processes of a list of which the devices' own rows were left out.
+    loose: Vec<LooseProcess>,
     uses: Vec<DeviceUse>,
     blocks: Blocks,
 }
@@ -122,7 +132,7 @@ impl Tables {
                 return;
             }
             Some(Told::Process(index, process)) => {
-                self.add_process(index, process);
+                self.add_process(index, process, number);
                 return;
             }
             None => {}
@@ -156,7 +166,7 @@ impl Tables {
             return;
         }
         if let Some((index, process)) = process_row(&cells, at) {
-            self.add_process(index, process);
+            self.add_process(index, process, number);
             return;
         }
         if let Some((index, name)) = head_row(&cells) {
@@ -170,10 +180,19 @@ impl Tables {
     }
 
     /// Puts a listed process to its device's last row.
-    fn add_process(&mut self, index: u32, process: ListedProcess) {
-        if let Some((_, row)) = self.rows.iter_mut().rev().take(64).find(|(_, row)| row.index == index) {
-            row.processes.push(process);
+    fn add_process(&mut self, index: u32, process: ListedProcess, line: u64) {
+        match self.rows.iter_mut().rev().take(64).find(|(_, row)| row.index == index) {
+            Some((_, row)) => row.processes.push(process),
+            None if self.loose.len() < ROWS_AT_MOST => {
+                self.loose.push(LooseProcess { gpu: index, pid: process.0, line });
+            }
+            None => {}
         }
+    }
+
+    /// The processes of lists without the devices' rows.
+    pub fn loose(&self) -> &[LooseProcess] {
+        &self.loose
     }
 
     /// True for a line that may belong to a table though it holds no size of its own.

@@ -12,6 +12,7 @@ use crate::cause::decide::Observation;
 use crate::cause::nature::{Asker, JobKind};
 use crate::cause::{CauseId, mechanism, nature};
 use crate::dialect::{Event, Facts, Standing};
+use crate::domain::program::Kind;
 use crate::domain::{Fact, Number, Program, Resource, Sign, Target};
 use crate::evidence::{self, Known, Span};
 use crate::fix::{Certainty, Class, Fix, Frees, Numerics, Ranked};
@@ -1015,6 +1016,9 @@ impl<'a> Printed<'a> {
             (Fact::Capacity, host.then(|| seen(&context.host_total)).flatten()),
             (Fact::Limit, host.then(|| seen(&context.memory_limit)).flatten()),
             (Fact::Capacity, (event.resource == Resource::Gpu).then(|| device_total(found)).flatten()),
+            (Fact::Limit, event.resource.on_host().then(|| container_limit(found)).flatten()),
+            (Fact::Limit, by_the_scheduler(found, Fact::Limit)),
+            (Fact::Peak, by_the_scheduler(found, Fact::Peak)),
         ];
         for (fact, figure) in told {
             if let Some(figure) = figure.filter(|_| unknown(fact)) {
@@ -1023,6 +1027,25 @@ impl<'a> Printed<'a> {
         }
         printed
     }
+}
+
+/// The limit that `docker stats` prints, where it lists one container only and the machine's memory is not that.
+fn container_limit(found: &incident::Incident) -> Option<Figure> {
+    let mut rows = found.context.side.iter().filter(|row| row.of == context::SideTable::DockerStats);
+    let first = rows.next()?;
+    let limit = first.total?;
+    let of_machine = found.context.host_total.get().is_some_and(|all| all.bytes.abs_diff(limit.bytes) * 20 < all.bytes);
+    (!of_machine && rows.all(|row| row.subject == first.subject)).then_some(limit)
+}
+
+/// What a scheduler's account of the same failure prints, `ReqMem` and `MaxRSS` of `sacct`, where the message that was
+/// read first is a process's own.
+fn by_the_scheduler(found: &incident::Incident, fact: Fact) -> Option<Figure> {
+    let told =
+        found.followers.iter().filter(|event| event.program.kind() == Kind::Scheduler && event.resource.on_host());
+    let mut figures = told.filter_map(|event| event.facts.get(fact));
+    let first = figures.next().filter(|_| found.event.resource.on_host())?;
+    figures.all(|other| other.bytes == first.bytes).then_some(first)
 }
 
 /// What a table of devices prints as the memory of the one that failed, or of all. Where some are hidden, the program

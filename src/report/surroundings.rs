@@ -193,6 +193,9 @@ fn all(context: &Context, rows: &mut impl Visitor) {
     rows.number("step", Text::new("step", "步"), &context.step);
     rows.number("steps", Text::new("steps in all", "总步数"), &context.steps);
 
+    rows.number("save_every", Text::new("steps between checkpoints", "检查点间隔步数"), &context.save_every);
+    rows.number("evaluate_every", Text::new("steps between evaluations", "评估间隔步数"), &context.evaluate_every);
+
     rows.number("batch_size", Text::new("batch size", "批大小"), &context.batch_size);
     rows.number("eval_batch_size", Text::new("evaluation batch size", "评估批大小"), &context.eval_batch_size);
     rows.number("accumulation", Text::new("gradient accumulation", "梯度累积"), &context.accumulation);

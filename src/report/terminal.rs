@@ -6,6 +6,7 @@ use super::table::{Column, Table};
 use super::{Diagnosis, Explanation, InputSummary, SnapshotSummary, Style, surroundings, wording};
 use crate::account::{Holder, Ledger};
 use crate::cause::conclusion::{Conclusion, SURE_ENOUGH, candidates};
+use crate::cause::mechanism::limit::WATCHED;
 use crate::cause::{CauseId, Finding};
 use crate::dialect::{Event, Fact, Resource, Sign};
 use crate::domain::Number;
@@ -616,7 +617,7 @@ impl Page {
             Holder::Outside => ("▒", "=", Tone::Foreign),
             Holder::Free => ("░", ".", Tone::Free),
             Holder::Unexplained => ("?", "?", Tone::Alarm),
-            Holder::Victim | Holder::Workers => ("█", "#", Tone::Used),
+            Holder::Victim | Holder::Workers | Holder::Tasks => ("█", "#", Tone::Used),
             Holder::OtherTasks | Holder::SampleCaches => ("▞", "o", Tone::Foreign),
             Holder::SharedFiles | Holder::PrefetchedBatches => ("▓", "+", Tone::Idle),
             Holder::Kernel | Holder::TrainingProcesses => ("▒", "=", Tone::Foreign),
@@ -1403,10 +1404,12 @@ pub fn verdict(diagnosis: &Diagnosis, all: &[Diagnosis]) -> Text {
     let heap = event.resource == Resource::Host
         && event.program.own_limit().is_some()
         && !event.has(Sign::KilledWithProof)
-        && event.facts.get(Fact::Free).is_none();
-    // The message names the setting by which the program itself refused.
-    let own = event.resource == Resource::Host && event.facts.setting.is_known();
+        && (event.facts.get(Fact::Free).is_none() || event.on_android());
+    // The message names the setting by which the program itself refused, or a worker was ended at its share.
+    let budget = event.resource == Resource::Host && event.kept_to_a_budget();
+    let own = event.resource == Resource::Host && event.facts.setting.is_known() || budget;
     let place = threshold.unwrap_or_else(|| match ran_out {
+        _ if budget => text!(en: "The limit of one worker", zh: "单个 worker 的上限"),
         _ if own => text!(en: "The program's own limit", zh: "程序自身的上限"),
         true if heap => text!(en: "The program's own heap", zh: "程序自身的堆"),
         true if refused => match event.facts.device.value() {
@@ -1417,6 +1420,7 @@ pub fn verdict(diagnosis: &Diagnosis, all: &[Diagnosis]) -> Text {
         false if event.has(Sign::PinnedHost) => {
             text!(en: "A request for page-locked host memory", zh: "锁页主机内存申请")
         }
+        false if event.refuses_a_thread() => text!(en: "A new thread", zh: "新线程"),
         false => text!(en: "A request for host memory", zh: "主机内存申请"),
     });
     let mut en: Vec<String> = Vec::new();
@@ -1594,9 +1598,6 @@ fn beside_the_request(event: &Event, line: u64) -> bool {
         .get(Fact::Requested)
         .is_some_and(|asked| asked.at.first <= line + NEAR && asked.at.last < event.at.first)
 }
-
-/// A monitor that kills below this share of the machine's memory does so before it is short.
-const WATCHED: f64 = 0.9;
 
 /// True where it is told that the machine's memory was short: by the kernel or whoever killed, by a reading of what was
 /// free, or in so many words. A limit, a ceiling of the address space and a request beyond reason are refused as well,

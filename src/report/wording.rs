@@ -106,9 +106,9 @@ pub fn why(first: &Finding) -> Text {
 /// On what the shares rest where nothing in the log is told for any of the causes that it leaves open.
 pub fn rests_on_frequency() -> Text {
     Text::new(
-        "Nothing that was recognised in the log tells them apart: the shares are how often failures like this have \
-         each cause.",
-        "日志中识别到的内容无法区分它们：百分比是此类故障中各原因的出现频率。",
+        "What was recognised in the log decides between none of them: the shares are how often failures like this \
+         have each cause.",
+        "日志中识别到的内容不足以在它们之间作出判断：百分比是此类故障中各原因的出现频率。",
     )
 }
 
@@ -235,6 +235,7 @@ pub fn holder(holder: Holder) -> Text {
         Holder::Free => Text::new("free", "空闲"),
         Holder::Unexplained => Text::new("unexplained", "去向不明"),
         Holder::Victim => Text::new("the killed process", "被杀进程"),
+        Holder::Tasks => Text::new("its processes", "其中的进程"),
         Holder::OtherTasks => Text::new("other processes", "其他进程"),
         Holder::SharedFiles => Text::new("shared memory, tmpfs", "共享内存与 tmpfs"),
         Holder::Kernel => Text::new("page tables, kernel", "页表与内核"),
@@ -265,6 +266,7 @@ pub fn holder_meaning(holder: Holder) -> Text {
         Holder::Victim => {
             Text::new("private pages of the process that was killed or failed", "被杀或失败进程的私有内存")
         }
+        Holder::Tasks => Text::new("the processes that share the limit", "共享该上限的进程"),
         Holder::OtherTasks => Text::new("the other processes that share the limit", "共享该上限的其他进程"),
         Holder::SharedFiles => Text::new("files in /dev/shm and tmpfs", "/dev/shm 与 tmpfs 中的文件"),
         Holder::Kernel => Text::new("page tables and kernel objects", "页表与内核对象"),

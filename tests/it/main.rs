@@ -34,6 +34,7 @@ mod hostile_input;
 mod house;
 mod html_in_browser;
 mod in_force;
+mod lines_around;
 mod own_words;
 mod passes;
 mod places;

@@ -8,6 +8,10 @@ use crate::domain::Number;
 use crate::text;
 use crate::units::{Bytes, GIB, percent};
 
+/// A layout that makes data so many times as large is what fills the device. A TPU pads the last two sides of an array
+/// to multiples of 8 and 128, which leaves most arrays below twice their size.
+const PADDED: f64 = 4.0;
+
 /// Which part of the plan dominates.
 pub const PLAN: Mechanism = Mechanism {
     id: "plan",
@@ -93,7 +97,7 @@ pub const PLAN: Mechanism = Mechanism {
 /// The largest single buffer of a plan or a pool.
 pub const LARGEST_BUFFER: Mechanism = Mechanism {
     id: "largest-buffer",
-    levels: &["a-third", "exceeds-the-device", "half-of-the-pool", "most-of-the-pool"],
+    levels: &["a-third", "exceeds-the-device", "half-of-the-pool", "most-of-the-pool", "mostly-padding"],
     read: |incident| {
         let facts = &incident.event.facts;
         // A tensor that fills a sliver of a device is no large one.
@@ -131,6 +135,23 @@ pub const LARGEST_BUFFER: Mechanism = Mechanism {
                     ),
                 )
                 .at(*at),
+            );
+        }
+        if let Some((factor, told)) = facts.numbers.get(&Number::PaddingFactor).filter(|(factor, _)| *factor >= PADDED)
+        {
+            let (buffer, factor) = (Bytes(*buffer as u64), factor.round() as u64);
+            return Some(
+                Reading::new(
+                    "mostly-padding",
+                    text!(
+                        en: "the device's layout makes the data {factor} times as large (computed from the figures \
+                             printed): the largest buffer takes {buffer}, nearly all of it padding",
+                        zh: "设备的布局使数据膨胀到约 {factor} 倍（由打印的数字算得）：最大的缓冲区占 {buffer}，\
+                         几乎全是填充"
+                    ),
+                )
+                .at(*at)
+                .at(*told),
             );
         }
         let total = facts.number(Number::ProgramTotal).filter(|total| *total > 0.0)?;

@@ -16,6 +16,8 @@ pub const ERROR: Mechanism = Mechanism {
         "another-error",
         "sessions",
         "handles",
+        "mappings",
+        "thread",
         "fixed-buffer",
         "pinned-memory",
         "no-context",
@@ -62,6 +64,23 @@ pub const ERROR: Mechanism = Mechanism {
                 text!(
                     en: "what could not be made is a handle, made anew with each call: it takes next to no memory",
                     zh: "无法创建的是每次调用都会新建的句柄：它几乎不占内存"
+                ),
+            )
+        } else if event.has(Sign::MappingsRanOut) {
+            (
+                "mappings",
+                text!(
+                    en: "a mapping of a few pages was refused: the kernel allows a process so many mappings \
+                         (vm.max_map_count), whatever their size",
+                    zh: "被拒绝的映射只有几页：内核限制每个进程的映射数量（vm.max_map_count），与大小无关"
+                ),
+            )
+        } else if event.refuses_a_thread() && asker(incident) == Asker::Host {
+            (
+                "thread",
+                text!(
+                    en: "what was refused is a thread: their number is limited, and each takes a few MiB of addresses",
+                    zh: "被拒绝的是线程：线程数量有上限，每个线程只占几 MiB 地址空间"
                 ),
             )
         } else if event.has(Sign::FixedBuffer) {

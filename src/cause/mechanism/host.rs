@@ -205,7 +205,7 @@ pub const VICTIM: Mechanism = Mechanism {
 /// How much was asked for at once.
 pub const REQUEST: Mechanism = Mechanism {
     id: "host-request",
-    levels: &["small", "gigabytes", "many-gigabytes", "absurd", "exceeds-machine"],
+    levels: &["small", "gigabytes", "many-gigabytes", "absurd", "exceeds-machine", "need-exceeds-machine"],
     read: |incident| {
         let event = &incident.event;
         if asker(incident) != Asker::Host || event.has(Sign::HeapCommit) || event.has(Sign::EngineStartup) {
@@ -217,6 +217,13 @@ pub const REQUEST: Mechanism = Mechanism {
         let machine = incident.context.host_total.get().map(|figure| figure.interval()).or(incident.ledger.capacity);
         if let Some(machine) = machine.filter(|machine| requested.low > machine.high) {
             let all = size(machine);
+            if event.needs_in_all() {
+                let text = text!(
+                    en: "the program needs {want} by its own account; the machine has {all}",
+                    zh: "程序自称需要 {want}，而机器只有 {all}"
+                );
+                return Some(Reading::new("need-exceeds-machine", text).at(at));
+            }
             return Some(
                 Reading::new(
                     "exceeds-machine",
@@ -227,6 +234,9 @@ pub const REQUEST: Mechanism = Mechanism {
                 )
                 .at(at),
             );
+        }
+        if event.needs_in_all() {
+            return None;
         }
         // Servers with more than 1 TiB of RAM are rare, so a request of that size is a shape, not a need.
         let level = match requested.middle() {

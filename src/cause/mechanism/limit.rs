@@ -7,11 +7,14 @@ use crate::dialect::{Fact, Sign};
 use crate::domain::Number;
 use crate::incident::context::Clue;
 use crate::text;
-use crate::units::{GIB, Interval};
+use crate::units::{GIB, Interval, percent};
 
 /// Metal's default watermark is 1.7 times the recommended working set, and the smallest Apple machine with a GPU that
 /// PyTorch supports has 8 GB, which gives 9.07 GiB: a lower limit was set by somebody.
 const LEAST_METAL_LIMIT: i128 = 9 * GIB as i128;
+
+/// A monitor that kills below this share of the machine's memory does so before it is short; Ray's own is 0.95.
+pub const WATCHED: f64 = 0.9;
 
 /// A limit on the device, by how it shows.
 pub const LIMIT: Mechanism = Mechanism {
@@ -29,6 +32,7 @@ pub const LIMIT: Mechanism = Mechanism {
         "four-gigabytes",
         "carve-out-empty",
         "carve-out",
+        "watched-below",
     ],
     read: |incident| {
         let event = &incident.event;
@@ -102,6 +106,17 @@ pub const LIMIT: Mechanism = Mechanism {
                     zh: "锁页内存池上限为 {limit}，已持有 {held}，又请求 {want}"
                 ),
             );
+        }
+        if let Some((share, at)) = event.facts.numbers.get(&Number::Threshold)
+            && asker(incident) == Asker::Host
+            && *share < WATCHED
+        {
+            let share = percent(*share);
+            let text = text!(
+                en: "whoever watches memory here kills at {share} of the machine: the rest was there",
+                zh: "内存监控在机器内存的 {share} 处即杀进程：其余内存尚可用"
+            );
+            return Some(Reading::new("watched-below", text).at(*at));
         }
         if !on_gpu(incident) {
             return None;

@@ -11,7 +11,7 @@ mod copies;
 mod errors;
 mod growth;
 mod host;
-mod limit;
+pub mod limit;
 mod need;
 mod observed;
 mod placement;
@@ -128,6 +128,7 @@ pub const MECHANISMS: &[&Mechanism] = &[
     &run::ROUNDS,
     &run::LIFETIME,
     &run::RESTARTS,
+    &run::DUE,
     &growth::READINGS,
     &growth::KEPT_THINGS,
     &growth::FIRST_READING,
@@ -136,6 +137,7 @@ pub const MECHANISMS: &[&Mechanism] = &[
     &shapes::QUADRATIC,
     &shapes::VOCABULARY,
     &shapes::WORKSPACE,
+    &shapes::KEPT,
     &shapes::VARIABLE,
     &shapes::SMALLER_TRIED,
     &placement::RANKS,

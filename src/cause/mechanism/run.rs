@@ -62,6 +62,7 @@ pub const PHASE: Mechanism = Mechanism {
         "optimizer-setup",
         "engine-load",
         "validation-again",
+        "save-gathered",
     ],
     read: |incident| {
         let (phase, at) = match incident.context.phase {
@@ -88,6 +89,11 @@ pub const PHASE: Mechanism = Mechanism {
                 ("validation-again", "validation", "验证阶段")
             }
             Phase::Validation => ("validation", "validation", "验证阶段"),
+            Phase::Checkpoint if on_gpu(incident) && incident.context.has(Clue::GathersState) => (
+                "save-gathered",
+                "gathering the whole model on each device to save it",
+                "为保存而在每张卡上收集完整模型",
+            ),
             Phase::Checkpoint => ("save", "saving a checkpoint", "保存检查点"),
             Phase::Inference => ("inference", "inference", "推理"),
             Phase::Decode => ("decode", "decoding latents", "解码 latent"),
@@ -127,6 +133,9 @@ pub const PHASE: Mechanism = Mechanism {
         Some(Reading::new(level, text).at(at))
     },
 };
+
+/// Lines of progress behind the one that tells of unfrozen layers in which the first of their steps is told.
+const OTHER_WORK: u64 = 8;
 
 /// The epoch from which on a validation is not the first, however epochs are counted.
 const LATER: u64 = 3;
@@ -223,8 +232,16 @@ pub const PROGRESS: Mechanism = Mechanism {
         if !on_host && !on_gpu(incident) {
             return None;
         }
+        // More layers that learn are other work than the steps before did.
+        let unfrozen = |at: Span| {
+            let since = context.clues.get(&Clue::Unfrozen);
+            since.is_some_and(|since| since.first < at.first && at.first - since.first <= OTHER_WORK)
+        };
         if let Known::Seen(epoch, at) = context.epoch
             && epoch >= 2
+            && !unfrozen(at)
+            // Of a script that predicts, the epoch is the checkpoint's.
+            && !context.runs_to_predict()
             && !context.has(Clue::FirstEpochSinceResume)
         {
             let level = if on_host { "host-later-epoch" } else { "later-epoch" };
@@ -258,6 +275,40 @@ pub const PROGRESS: Mechanism = Mechanism {
             }
         };
         Some(Reading::new(level, text).at(at))
+    },
+};
+
+/// What comes every so many steps was due at the step that was reached.
+pub const DUE: Mechanism = Mechanism {
+    id: "due-at-this-step",
+    levels: &["checkpoint", "evaluation"],
+    read: |incident| {
+        let context = &incident.context;
+        let told = matches!(context.phase.value(), None | Some(Phase::Train)) && context.frames.is_empty();
+        let Known::Seen(step, at) = context.step else { return None };
+        let due = |every: &Known<u64>| match every {
+            Known::Seen(every, told) if *every > 0 && step > 0 && step % every == 0 => Some((*every, *told)),
+            _ => None,
+        };
+        // A GPU is filled by what is evaluated, the machine by what is gathered to be written.
+        let (save, evaluate) = (due(&context.save_every), due(&context.evaluate_every));
+        let save_first = asker(incident) == Asker::Host || evaluate.is_none();
+        let (level, (every, set)) = match (save, evaluate) {
+            (Some(save), _) if save_first => ("checkpoint", save),
+            (_, Some(evaluate)) => ("evaluation", evaluate),
+            _ => return None,
+        };
+        let text = match level {
+            "checkpoint" => text!(
+                en: "a checkpoint is due every {every} steps, and so at step {step}, the last one told",
+                zh: "每 {every} 步保存一次检查点，最后记录的第 {step} 步正是保存之时"
+            ),
+            _ => text!(
+                en: "an evaluation is due every {every} steps, and so at step {step}, the last one told",
+                zh: "每 {every} 步评估一次，最后记录的第 {step} 步正是评估之时"
+            ),
+        };
+        told.then(|| Reading::new(level, text).at(at).at(set))
     },
 };
 

@@ -82,6 +82,20 @@ pub const WORKSPACE: Mechanism = Mechanism {
     },
 };
 
+/// A pass without a backward pass that keeps what one would need.
+pub const KEPT: Mechanism = Mechanism {
+    id: "gradients-kept",
+    levels: &["volatile-ignored"],
+    read: |incident| {
+        let text = text!(
+            en: "the program still marks its inputs volatile, which has had no effect since PyTorch 0.4: its forward \
+                 pass keeps what a backward pass would need",
+            zh: "程序仍以 volatile 标记输入，而自 PyTorch 0.4 起它不再生效：前向传播会保留反向所需的一切"
+        );
+        clue(incident, Clue::VolatileIgnored, "volatile-ignored", text).filter(|_| on_gpu(incident))
+    },
+};
+
 /// Sizes that change from step to step.
 pub const VARIABLE: Mechanism = Mechanism {
     id: "variable-shapes",

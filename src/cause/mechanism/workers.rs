@@ -70,10 +70,16 @@ pub const DIED: Mechanism = Mechanism {
             return Some(
                 Reading::new(
                     "build",
-                    text!(
-                        en: "a compiler was killed: builds start one for each core, and each takes 1–3 GB",
-                        zh: "编译器被杀：构建会按核数并行启动，每个占用 1–3 GB"
-                    ),
+                    match event.has(Sign::KilledWithoutProof) || event.has(Sign::KilledWithProof) {
+                        true => text!(
+                            en: "a compiler was killed: builds start one for each core, and each takes 1–3 GB",
+                            zh: "编译器被杀：构建会按核数并行启动，每个占用 1–3 GB"
+                        ),
+                        false => text!(
+                            en: "a compiler found no memory: builds that run several at once need 1–3 GB for each",
+                            zh: "编译器申请不到内存：并行构建时每个编译器需要 1–3 GB"
+                        ),
+                    },
                 )
                 .at(event.at),
             );

@@ -4,10 +4,11 @@
 
 use super::{labelled, message, note};
 use crate::dialect::{Dialect, Event, Fact, Resource, Sign, field};
-use crate::domain::Program;
+use crate::domain::{Number, Program};
 use crate::input::Document;
 
-pub const DIALECT: Dialect = Dialect { name: "tensorrt-llm", triggers: &["GPU memory", "out of memory"], read };
+pub const DIALECT: Dialect =
+    Dialect { name: "tensorrt-llm", triggers: &["GPU memory", "out of memory", "okensInPagedKvCache ("], read };
 
 /// The report lists every component that was created before.
 const LINES: usize = 24;
@@ -17,12 +18,42 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     if line.contains("insufficient GPU memory") || line.contains("xecutor creation failed") {
         return executor(document, position);
     }
+    if line.contains("okensInPagedKvCache (") {
+        return too_few_tokens(document, position);
+    }
     if line.contains("out of memory") && line.contains("TensorRT-LLM]") && !line.contains("Tried to allocate") {
         let mut event = field::event(document, position, "trtllm-cuda-error", Program::TensorRtLlm, Resource::Gpu);
         event.sign(Sign::NoFigures);
         return Some(event);
     }
     None
+}
+
+/// `maxTokensInPagedKvCache (28672) must be large enough to process at least 1 sequence to completion (i.e. must be
+/// larger than beam_width (1) * tokensPerBlock (128) * maxBlocksPerSeq (272))`: the cache holds less than one sequence
+/// of the length that the engine was built for (`cpp/tensorrt_llm/batch_manager/kvCacheManager.cpp`).
+fn too_few_tokens(document: &Document, position: usize) -> Option<Event> {
+    let (notice, from) = message(document, position, &["okensInPagedKvCache("], 1, LINES)?;
+    let text = &notice.text;
+    let end = text.after("mustbelargeenough", from)?;
+    let mut event = notice.event("trtllm-max-tokens-in-kv", Program::TensorRtLlm, Resource::KvCache, from, end);
+    let (tokens, _) = notice.count("okensInPagedKvCache(", from)?;
+    field::note_number(&mut event, Number::KvCacheTokens, Some(tokens as f64));
+    let mut last = end;
+    let mut factor = |label: &str| {
+        let (count, at) = notice.count(label, from)?;
+        last = last.max(at);
+        Some(count)
+    };
+    let factors = [factor("beam_width("), factor("tokensPerBlock("), factor("maxBlocksPerSeq(")];
+    if let [beams, Some(block), Some(blocks)] = factors {
+        let needed = block.saturating_mul(blocks).saturating_mul(beams.unwrap_or(1));
+        field::note_number(&mut event, Number::MaxModelLen, Some(needed as f64));
+    }
+    event.at.last = event.at.last.max(text.span(from, last).last);
+    event.message = text.readable(from, last, 400);
+    event.sign(Sign::EngineStartup);
+    Some(event)
 }
 
 fn executor(document: &Document, position: usize) -> Option<Event> {

@@ -14,7 +14,7 @@ use crate::units::{Base, Figure, size};
 
 pub const DIALECT: Dialect = Dialect {
     name: "vllm",
-    triggers: &["GPU memory", "max seq", "memory for ", "out of memory", "memory profiling"],
+    triggers: &["GPU memory", "max seq", "memory for ", "out of memory", "memory profiling", " blocks: 0,"],
     read,
 };
 
@@ -30,6 +30,9 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     }
     if line.contains("cache blocks") {
         return no_blocks(document, position);
+    }
+    if line.contains(" blocks: 0, # CPU blocks:") {
+        return counted_none(document, position);
     }
     if line.contains("memory profiling") {
         return profiling(document, position);
@@ -144,6 +147,21 @@ fn no_blocks(document: &Document, position: usize) -> Option<Event> {
     let mut event = notice.event("vllm-no-cache-blocks", Program::Vllm, Resource::KvCache, from, end);
     event.sign(Sign::EngineStartup);
     event.sign(Sign::NoFigures);
+    Some(event)
+}
+
+/// `# CUDA blocks: 0, # CPU blocks: 87381` above a traceback that was cut before its exception: there will be no cache.
+fn counted_none(document: &Document, position: usize) -> Option<Event> {
+    const NEAR: usize = 200;
+    let behind = || field::behind(document, position, NEAR).map(|at| field::text(document, at));
+    let told = behind().any(|line| line.contains("for the cache blocks") || line.contains("to the KV cache"));
+    if told || !behind().any(|line| line.contains("Traceback (most recent call last)")) {
+        return None;
+    }
+    let mut event = field::event(document, position, "vllm-no-cache-blocks", Program::Vllm, Resource::KvCache);
+    event.sign(Sign::EngineStartup);
+    event.sign(Sign::NoFigures);
+    event.sign(Sign::Cut);
     Some(event)
 }
 

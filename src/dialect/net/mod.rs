@@ -364,6 +364,8 @@ fn reports(line: &str, before: &str, behind: &str, said: &str) -> bool {
     // States, causes of a collector's run, and refusals that the kernel notes without killing anybody.
     const NOTED: &[&str] = &[
         "__vm_enough_memory",
+        // What may not be locked is used all the same.
+        "mlock",
         "vmalloc: allocation failure",
         "page allocation failure",
         "(allocation failure)",

@@ -80,6 +80,10 @@ const HOLDERS: &[&str] = &[
 
 /// A bare number below this counts something else where no label of its own stands beside it.
 const LEAST_LARGE: u64 = 1 << 20;
+/// What a setting of memory is at least, where it is called too small.
+const LEAST_SET: u64 = 1 << 16;
+/// Letters between a figure and what is said of it: `) is `.
+const LEAD: usize = 8;
 /// Figures of a line that are looked at.
 const MOST: usize = 24;
 
@@ -367,6 +371,24 @@ pub fn has_size(line: &str) -> bool {
     places(line, "", Span::line(1), false, Base::Binary).iter().any(|place| !place.bare)
 }
 
+/// True where a size stands right before a place of a line, as what the words there are said of: `heap_size=262144 is
+/// too small`. A number without a unit is one where it is large.
+pub fn sizes_before(line: &str, at: usize) -> bool {
+    let places = places(line, "", Span::line(1), false, Base::Binary);
+    let large = |place: &&Place| !place.bare || place.figure.bytes >= LEAST_SET;
+    places
+        .iter()
+        .filter(large)
+        .any(|place| (place.to..=place.to + LEAD).contains(&at) && line.get(place.to..).is_some_and(too_small))
+}
+
+/// True where a text begins with a size that has a unit, or with a word or two before it.
+pub fn begins_with_size(text: &str) -> bool {
+    let head = first_chars(text, 24);
+    let places = places(head, "", Span::line(1), false, Base::Binary);
+    places.iter().any(|place| !place.bare && place.from <= 12)
+}
+
 /// A size of a line, and what stands before it, up to the size in front of it, and behind it.
 pub struct Set<'a> {
     pub before: &'a str,
@@ -442,6 +464,7 @@ fn places(line: &str, next: &str, at: Span, cut: bool, base: Base) -> Vec<Place>
     let bytes = line.as_bytes();
     let locale = Locale::of(line);
     let headed = heads_unit(&line.to_lowercase());
+    let of_row = unit_of_row(line);
     let mut found = Vec::new();
     let mut from = 0;
     while found.len() < MOST {
@@ -486,7 +509,7 @@ fn places(line: &str, next: &str, at: Span, cut: bool, base: Base) -> Vec<Place>
             None if rest.trim().is_empty() => units::unit_in_front(next.trim_start())
                 .filter(|(_, word)| parts(next.trim_start(), 0, word))
                 .map(|(_, word)| (word, line.len())),
-            None => unit_of_whole(rest, numeral, locale).map(|word| (word, end)),
+            None => unit_of_whole(rest, numeral, locale).or(of_row).map(|word| (word, end)),
         };
         if unit.is_none() && numbers_a_thing(line.get(..start).unwrap_or_default()) {
             continue;
@@ -687,6 +710,16 @@ fn heads_unit(lower: &str) -> bool {
                 .match_indices(unit)
                 .any(|(at, unit)| lower[..at].ends_with(*open) && lower[at + unit.len()..].starts_with(*close))
         })
+    })
+}
+
+/// The unit in which `top` prints a row of its head: `KiB Mem : 33554432 total, 40 free, …`.
+fn unit_of_row(line: &str) -> Option<&'static str> {
+    const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
+    let line = line.trim_start();
+    UNITS.into_iter().find(|unit| {
+        let rest = line.strip_prefix(unit).unwrap_or_default();
+        rest.starts_with(" Mem") || rest.starts_with(" Swap")
     })
 }
 
@@ -1217,6 +1250,11 @@ fn by_words(line: &str, next: &str, places: &[Place], refused: Option<usize>) ->
             order = Some(false);
         }
         let before_it = said.last().copied();
+        // `work_mem (4096 kB) too small`: what is set, whatever it is called.
+        if too_small(after) {
+            said.push(Said::Is(Fact::Limit));
+            continue;
+        }
         // `limit: 9 GiB > 1`, cut off: what is above the limit is not the limit.
         let higher = after.trim_start_matches([')', ' ']).starts_with('>');
         // `physicalBytes (9 GiB) > maxPhysicalBytes (8 GiB)`: what is above a bound is no bound of its own.
@@ -1301,6 +1339,26 @@ fn by_words(line: &str, next: &str, places: &[Place], refused: Option<usize>) ->
         said.push(classed(line, places, i, Around { before, after, refused, of, beside }, (ahead, fact), &said));
     }
     said
+}
+
+/// True where a figure is said to be too small: `= 4096 kB is not enough`, `(64 MB) too small`.
+pub fn too_small(after: &str) -> bool {
+    const SMALL: &[&str] =
+        &["too small", "too low", "too little", "not enough", "not large enough", "insufficient", "not sufficient"];
+    let said = after.trim_start_matches([' ', ')', '"', '\'', ',']);
+    let (said, stated) = match ["is ", "was ", "are "].iter().find_map(|verb| said.strip_prefix(verb)) {
+        Some(said) => (said, true),
+        None => (said, false),
+    };
+    // `[4711] not enough memory`: of something else, which is named behind it.
+    let ends = |rest: &str| {
+        let rest = rest.trim_start();
+        rest.is_empty()
+            || rest.starts_with(['.', ',', ';', '!', '(', ':'])
+            || rest.starts_with("to ")
+            || rest.starts_with("for ")
+    };
+    SMALL.iter().any(|words| said.strip_prefix(words).is_some_and(|rest| stated || ends(rest)))
 }
 
 /// True where memory is named beside a pair of figures of which the second is at `i`: `GPU memory 7/8 GiB`.

@@ -299,6 +299,21 @@ pub const TRIGGERS: &[&str] = &[
     "(?i)reached the quota",
     "(?i)reached the budget",
     "(?i)reached its",
+    "(?i)too small",
+    "(?i)too low",
+    "(?i)not large enough",
+    "(?i)required mem",
+    "(?i)memory required",
+    "(?i)memory needed",
+    "(?i)of ram",
+    "(?i)gb ram",
+    "(?i)of memory",
+    "(?i)estimated mem",
+    "(?i)estimated ram",
+    "(?i)bytes required",
+    "(?i)bytes needed",
+    "(?i)but only ",
+    "(?i)less than the",
     "(?i)too big to",
     "(?i)too little",
     "(?i)lack of",
@@ -1217,9 +1232,28 @@ pub fn spoken(line: &str, lower: &str) -> Option<Spoken> {
     {
         return Some(Spoken { at, end: at + 3, named: false, resource: None });
     }
-    // A need above what there is, both printed, of memory: a check before the work begins.
     const WANTS: &[&str] =
         &["requir", "request", "need", "want", "minimum", "attempt", "tried to", "trying to", "asked for"];
+    // `sort_buffer_size=262144 is too small`, `at least 16 GB of RAM are needed`: what is set or there is not enough,
+    // where the line says that something failed.
+    const SIZED: &[&str] =
+        &["memory", "vram", " ram", "ram=", "heap", "workspace", "arena", "pool", "cache", "buffer", "_mem", "xmx"];
+    const LEAST: &[&str] = &["at least", "minimum of", "not less than", "no less than"];
+    if fails(lower) && SIZED.iter().any(|word| lower.contains(word)) && !lower.contains("disk") {
+        let small = ["too small", "too low", "not large enough", "not sufficient", "insufficient"];
+        if let Some((at, end)) = find(&small)
+            && super::roles::sizes_before(line, at)
+        {
+            return Some(Spoken { at, end, named: false, resource: None });
+        }
+        let wants = || WANTS.iter().any(|word| lower.contains(word));
+        if let Some((at, end)) = find(LEAST).filter(|_| matter() && wants())
+            && lower.get(end..).is_some_and(super::roles::begins_with_size)
+        {
+            return Some(Spoken { at, end, named: false, resource: None });
+        }
+    }
+    // A need above what there is, both printed, of memory: a check before the work begins.
     if ["memory", "vram", " ram", "workspace", "arena", "heap"].iter().any(|word| lower.contains(word))
         && !lower.contains("disk")
         && super::roles::asks_too_much(line)

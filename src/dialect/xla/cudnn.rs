@@ -2,13 +2,16 @@
 
 use crate::dialect::notice::settle;
 use crate::dialect::{Event, Fact, Resource, Sign};
+use crate::domain::Program;
 use crate::input::Document;
 use crate::units::Figure;
 
 /// How far the exception may stand from the handle's lines.
 const REACH: usize = 150;
 
-const WORDS: [&str; 4] = [
+const WORDS: [&str; 6] = [
+    "failedtocreatecublashandle:",
+    "Failedtocreatecublashandle:",
     "Couldnotcreatecudnnhandle:",
     "becausecuDNNfailedtoinitialize",
     "Failedtodeterminebestcudnnconvolutionalgorithm",
@@ -17,12 +20,13 @@ const WORDS: [&str; 4] = [
 
 pub fn read(document: &Document, position: usize) -> Option<Event> {
     let line = document.lines.get(position)?;
-    if !line.text.contains("cudnn handle") && !line.text.contains("onvolution algorithm") {
+    let handles = |text: &str| text.contains("cudnn handle") || text.contains("create cublas handle");
+    if !handles(&line.text) && !line.text.contains("onvolution algorithm") {
         return None;
     }
     let notice = super::notice(document, position, 3)?;
     let from = notice.starts_any(&WORDS)?;
-    let about = |text: &str| text.contains("cudnn handle") || text.contains("onvolution algorithm");
+    let about = |text: &str| handles(text) || text.contains("onvolution algorithm");
     let lines = document.lines.get(position..)?;
     let last = lines.iter().take(REACH).rposition(|line| about(&line.text)).unwrap_or(0);
     let around = super::family::Surroundings::of(document, position, position + last);
@@ -31,6 +35,10 @@ pub fn read(document: &Document, position: usize) -> Option<Event> {
     }
     let mut event =
         notice.event("xla-cudnn-handle", around.program(false), Resource::Gpu, from, notice.text.end_of_first_line());
+    // TensorFlow's own sources stand in no `external` folder of its build; in jaxlib's they do.
+    if line.text.contains("external/org_tensorflow/") {
+        event.program = Program::Jax;
+    }
     event.at.last = lines.get(last).map_or(event.at.last, |line| line.number.max(event.at.last));
     // XLA since 2023: `Memory usage: N bytes free, M bytes total.`
     for line in lines.iter().take(last + 4) {
@@ -47,7 +55,7 @@ pub fn read(document: &Document, position: usize) -> Option<Event> {
     event.sign(Sign::Disguised);
     event.sign(Sign::ContextCreation);
     event.sign(Sign::ForeignLibrary);
-    event.sign(Sign::Cudnn);
+    event.sign(if line.text.contains("cublas handle") { Sign::Cublas } else { Sign::Cudnn });
     settle(&mut event);
     Some(event)
 }

@@ -32,6 +32,7 @@ pub const DIALECT: Dialect = Dialect {
         "Dst tensor is not",
         "onvolution algorithm",
         "cudnn handle",
+        "create cublas handle",
         "OUT_OF_",
         "would exceed memory (size=",
         "Total hbm usage >=",

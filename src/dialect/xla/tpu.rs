@@ -3,7 +3,7 @@
 
 use super::family::Surroundings;
 use crate::dialect::notice::{Notice, settle};
-use crate::dialect::{Event, Fact, Resource, Sign};
+use crate::dialect::{Event, Fact, Resource, Sign, field};
 use crate::domain::{Number, Program};
 use crate::input::Document;
 
@@ -125,6 +125,18 @@ fn with_parts(
         && let Some((size, _)) = below.size("1.Size:", list)
     {
         event.facts.numbers.entry(Number::LargestBuffer).or_insert((size.bytes as f64, size.at));
+        // `Extra memory due to padding: 31.00G (32.0x expansion)`, of the first; the program's own sum otherwise.
+        let expansion = below.size("Extramemoryduetopadding:", list).and_then(|(_, end)| {
+            let second = below.text.find("2.Size:", list).unwrap_or(usize::MAX);
+            (end < second).then(|| below.text.decimal_at(below.text.after("(", end.saturating_sub(1))?)).flatten()
+        });
+        field::note_number(&mut event, Number::PaddingFactor, expansion.map(|(factor, _)| factor));
+    }
+    // `HLO temp 11.18G (1.2% utilization: Unpadded (143.06M) Padded (11.18G), …`
+    let sums = notice.size("Unpadded(", from).zip(notice.size(")Padded(", from));
+    if let Some(((data, _), (padded, _))) = sums.filter(|((data, _), _)| data.bytes > 0) {
+        let factor = padded.bytes as f64 / data.bytes as f64;
+        field::note_number(&mut event, Number::PaddingFactor, Some((factor * 10.0).round() / 10.0));
     }
     event.at.last = event.at.last.max(notice.text.span(from, end).last);
     event.message = notice.text.readable(start, end, 600);

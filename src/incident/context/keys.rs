@@ -63,6 +63,8 @@ use Value::{Count, Flag, On, Other, Word};
 use When::{Always, Command, If, Option as Hyphens};
 
 const BATCH: u64 = 1_000_000;
+/// Of a shorter interval any step is a multiple often enough; and it may count epochs.
+const DUE_AT_LEAST: u64 = 20;
 
 /// One row for each meaning; a name may have several, each with its condition.
 pub(super) const ROWS: &[Row] = &[
@@ -402,6 +404,26 @@ pub(super) const ROWS: &[Row] = &[
         ],
         when: Always,
         value: Count(2, u64::MAX, Setting::Samples),
+    },
+    Row {
+        names: &[
+            "save_steps",
+            "save_interval",
+            "save_freq",
+            "save_every",
+            "save_every_n_steps",
+            "checkpointing_steps",
+            "checkpoint_interval",
+            "checkpoint_every",
+            "ckpt_interval",
+        ],
+        when: Always,
+        value: Count(DUE_AT_LEAST, 1_000_000, Setting::SaveEvery),
+    },
+    Row {
+        names: &["eval_steps", "eval_interval", "eval_every", "eval_freq", "val_check_interval", "val_interval"],
+        when: Always,
+        value: Count(DUE_AT_LEAST, 1_000_000, Setting::EvaluateEvery),
     },
     Row { names: &["world_size", "num_processes"], when: Always, value: Count(1, 1_000_000, Setting::World) },
     Row {

@@ -47,7 +47,7 @@ pub use crate::domain::Trainer;
 use crate::domain::closed_set;
 use crate::domain::trainer::Purpose;
 use crate::evidence::{Known, Span};
-use crate::input::gpu_tables::{GpuRow, Partition};
+use crate::input::gpu_tables::{GpuRow, LooseProcess, Partition};
 use crate::units::Figure;
 
 closed_set! {
@@ -276,6 +276,12 @@ closed_set! {
         ThirtyTwoBit = "32-bit",
         /// A notebook in somebody else's cloud: Colab, Kaggle.
         HostedNotebook = "hosted-notebook",
+        /// Layers were unfrozen: from there on a step is other work.
+        Unfrozen = "unfrozen",
+        /// Inputs are marked `volatile`, which PyTorch no longer heeds: a pass without a backward pass keeps what one needs.
+        VolatileIgnored = "volatile-ignored",
+        /// It is Google's Colab.
+        Colab = "colab",
         /// A step of an image's build: what the machine has is set outside of it.
         ImageBuild = "image-build",
         /// A line says that data are read: a data set, its parts, its samples.
@@ -347,6 +353,9 @@ pub struct Context {
     pub samples: Known<u64>,
     pub cache_size: Known<Figure>,
 
+    /// Steps from one checkpoint to the next, and from one evaluation to the next.
+    pub save_every: Known<u64>,
+    pub evaluate_every: Known<u64>,
     /// Training processes in all.
     pub world_size: Known<u64>,
     /// Training processes on this node.
@@ -388,6 +397,8 @@ pub struct Context {
     /// The traceback that ends at the failure, outermost frame first.
     pub frames: Vec<Frame>,
     pub gpus: Vec<GpuRow>,
+    /// Processes that are listed for devices of which no row is there.
+    pub loose_processes: Vec<LooseProcess>,
     /// Parts of GPUs (MIG) in a table near the failure.
     pub partitions: Vec<Partition>,
     /// Tables of the machine's memory, wherever the document has them.
@@ -426,7 +437,9 @@ impl Context {
     /// Where a table lists processes on this device of which each has another device of its own: ranks that load onto
     /// the first, or make a context there. One program that is spread over devices has the same others as its kin.
     pub fn ranks_listed_on(&self, device: u32) -> Option<Span> {
-        let here = self.gpus.iter().find(|row| row.index == device)?;
+        let Some(here) = self.gpus.iter().find(|row| row.index == device) else {
+            return self.loose_ranks_on(device);
+        };
         let lists = |row: &GpuRow, pid: u64| row.processes.iter().any(|(listed, ..)| *listed == pid);
         let mut own: Vec<u32> = Vec::new();
         for (pid, ..) in &here.processes {
@@ -439,6 +452,20 @@ impl Context {
             }
         }
         (own.len() >= 2).then_some(here.used.at)
+    }
+
+    /// The same by a list of processes alone.
+    fn loose_ranks_on(&self, device: u32) -> Option<Span> {
+        let of = |pid: u64| self.loose_processes.iter().filter(move |listed| listed.pid == pid);
+        let here = || self.loose_processes.iter().filter(|listed| listed.gpu == device);
+        let mut own: Vec<u32> = here()
+            .filter(|listed| of(listed.pid).count() == 2)
+            .filter_map(|listed| of(listed.pid).find(|other| other.gpu != device))
+            .map(|other| other.gpu)
+            .collect();
+        own.sort_unstable();
+        own.dedup();
+        here().next().filter(|_| own.len() >= 2).map(|listed| Span::line(listed.line))
     }
 
     /// True where half of /dev/shm or more was free when it was looked at, which may have been after the failure.

@@ -12,6 +12,12 @@ pub(super) fn clues(lower: &str, found: &mut Vec<Clue>) {
     if says(&["executing method load_model", "model load failed"]) {
         found.push(Clue::LoadsModel);
     }
+    if says(&["unfreez", "unfroze"]) {
+        found.push(Clue::Unfrozen);
+    }
+    if says(&["volatile was removed and now has no effect"]) {
+        found.push(Clue::VolatileIgnored);
+    }
     // Who trains a discriminator prints its loss, and beside it that of the regulariser.
     let regularised = ["reg=", "reg:", "reg =", "gp=", "gp:", "gp ="].iter().any(|name| {
         lower.match_indices(name).any(|(at, _)| {

@@ -55,6 +55,7 @@ pub(super) fn clues(lower: &str, found: &mut Vec<Clue>) {
     );
     add(Clue::Microcontroller, says(BOARDS));
     add(Clue::ThirtyTwoBit, says(OF_32_BITS) || short_addresses(lower));
+    add(Clue::Colab, says(&["google.colab", "google colab", "\"/content/", "colab notebook"]));
     add(Clue::HostedNotebook, says(&["colab", "/kaggle/", "\"/content/"]));
     add(Clue::ImageBuild, says(&["[/bin/sh -c ", "'/bin/sh -c ", "\"/bin/sh -c "]));
     add(
@@ -117,7 +118,16 @@ pub(super) fn clues(lower: &str, found: &mut Vec<Clue>) {
 }
 
 /// What Python, `uname` and `setarch` say of a process of 32 bits.
-pub(super) const OF_32_BITS: &[&str] = &["32 bit (intel)", "i686 gnu/linux", "armv7l", "linux32"];
+pub(super) const OF_32_BITS: &[&str] = &[
+    "32 bit (intel)",
+    "i686 gnu/linux",
+    "armv7l",
+    "linux32",
+    "-armv7-unknown-linux-gnueabihf/bin/",
+    "-i686-unknown-linux-gnu/bin/",
+    "-i686-pc-windows-msvc\\bin\\",
+    "hostx86\\x86\\",
+];
 
 /// Where a frame of Go's traceback ends.
 pub(super) const FRAME_OF_GO: &str = " pc=0x";

@@ -12,6 +12,7 @@ use super::settings::{self, Parts, Setting, Source};
 use super::side::{SideTable, SideTables};
 use super::trends::Trends;
 use super::{Clue, Context, Frame, Phase, Precision, Subject, Trainer, subject, surroundings, topics, traceback};
+use crate::dialect::field;
 use crate::evidence::{Known, Span};
 use crate::incident::survival::STEPS;
 use crate::input::gpu_tables::Tables;
@@ -412,10 +413,18 @@ impl<'a> ContextReader<'a> {
         let from = self.document.lines.partition_point(|line| line.number <= at.last);
         let lines = self.document.lines.get(from..)?;
         let heads = |text: &str| text.trim_matches(['#', '*', ':', ' ']).eq_ignore_ascii_case("stack trace");
-        let heading = lines.iter().take(BETWEEN).position(|line| heads(&line.text))? + 1;
         let inside = |text: &str| text.trim().is_empty() || text.starts_with([' ', '\t']);
-        let frames = lines.iter().skip(heading).take(FRAMES).take_while(|line| inside(&line.text)).count();
-        Some(from + heading + frames)
+        let frames =
+            |heading: usize| lines.iter().skip(heading).take(FRAMES).take_while(|line| inside(&line.text)).count();
+        if let Some(at) = lines.iter().take(BETWEEN).position(|line| heads(&line.text)) {
+            return Some(from + at + 1 + frames(at + 1));
+        }
+        // A message that somebody put above its own traceback, which then ends in no exception.
+        let first = lines.first().filter(|line| line.text.trim_end() == "Traceback (most recent call last):")?;
+        let count = frames(1);
+        let end = lines.get(count + 1).filter(|line| line.rank == first.rank);
+        let other = end.is_some_and(|line| field::is_exception(&line.text) || line.text.contains("Error"));
+        (count > 0 && !other).then_some(from + 1 + count)
     }
 
     /// The context of the failure whose message stands at `at`. `previous` is the last line of the failure before it,
@@ -448,6 +457,7 @@ impl<'a> ContextReader<'a> {
             context.phase = Known::Seen(Phase::CommunicatorSetup, line);
         }
         context.gpus = self.tables.near(at.first);
+        context.loose_processes = self.tables.loose().to_vec();
         context.partitions = self.tables.partitions_near(at.first);
         self.apply_side(&mut context, at);
         context.series = self.readings.between(since, at.last, rank);
@@ -686,7 +696,7 @@ impl<'a> ContextReader<'a> {
         let before = all.partition_point(|reading| reading.line < at.first);
         context.side = all[before.saturating_sub(SIDE_AT_MOST)..(before + SIDE_AT_MOST).min(all.len())].to_vec();
         if !context.host_total.is_known() {
-            let of_machine = [SideTable::Meminfo, SideTable::Free, SideTable::KubectlDescribe];
+            let of_machine = [SideTable::Meminfo, SideTable::Free, SideTable::Top, SideTable::KubectlDescribe];
             let told = of_machine.iter().find_map(|of| all.iter().find(|reading| reading.of == *of)?.total);
             if let Some(total) = told {
                 context.host_total = Known::Seen(total, total.at);
@@ -833,7 +843,17 @@ fn tells_of_a_load(text: &str) -> bool {
     let counts = says(&["number of param", "param count", "total params", "trainable params", " parameters"]);
     !under_way
         && (loads
-            && !says(&["dataset", "dataloader", "unload", "offload", "download", "tokenizer", "config", "failed"])
+            && !says(&[
+                "dataset",
+                "dataloader",
+                "unload",
+                "offload",
+                "download",
+                "tokenizer",
+                "vocab",
+                "config",
+                "failed",
+            ])
             || counts && lower.bytes().any(|byte| byte.is_ascii_digit()))
 }
 

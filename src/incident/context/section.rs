@@ -80,6 +80,10 @@ impl Sections {
         if !touched {
             return self.block.unwrap_or(self.solutions);
         }
+        // `test.py:87: UserWarning: … Use `torch.no_grad()` instead.`: what the interpreter says of the program as it is.
+        if text.contains("Warning: ") && text.contains(".py:") {
+            return false;
+        }
         let trimmed = text.trim_start();
         if trimmed.starts_with("```") {
             self.fence = !self.fence;

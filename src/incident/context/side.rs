@@ -18,6 +18,7 @@ closed_set! {
     /// The tool or file that a reading is of.
     pub enum SideTable {
         Free = "free",
+        Top = "top",
         Meminfo = "meminfo",
         Df = "df",
         KubectlTop = "kubectl-top",
@@ -109,6 +110,7 @@ impl SideTables {
             return;
         }
         match *first {
+            "KiB" | "MiB" | "GiB" if matches!(words.get(1), Some(&("Mem" | "Mem:"))) => self.top(&words, line),
             "Mem:" => self.free(&words, line),
             "MemTotal:" | "MemAvailable:" | "MemFree:" => self.meminfo(&words, line),
             "Capacity:" => self.capacity = Some(line),
@@ -198,6 +200,22 @@ impl SideTables {
         if total.is_some() {
             self.keep(SideTable::Free, None, line, |reading| {
                 (reading.total, reading.used, reading.free, reading.available) = (total, used, free, available);
+            });
+        }
+    }
+
+    /// `MiB Mem :  64255.8 total,   1203.4 free,  60100.2 used,   2952.2 buff/cache`, and below it, behind the swap,
+    /// `3512.6 avail Mem`.
+    fn top(&mut self, words: &[&str], line: u64) {
+        let unit = words.first().copied();
+        let figure = |name: &str| {
+            let at = words.iter().position(|word| word.trim_end_matches([',', '.']) == name)?;
+            amount(words.get(at.checked_sub(1)?)?, unit, false, line)
+        };
+        let (total, free, used) = (figure("total"), figure("free"), figure("used"));
+        if total.is_some() {
+            self.keep(SideTable::Top, None, line, |reading| {
+                (reading.total, reading.free, reading.used) = (total, free, used);
             });
         }
     }

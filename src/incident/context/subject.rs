@@ -32,7 +32,7 @@ closed_set! {
 /// from a text, and only who speaks of nothing else works on text. `*` stands for anything.
 const WORDS: &[(Subject, &[&str])] = &[
     (Subject::Rays, &["nerf*", "ngp", "neus", "mipnerf*", "raymarching", "rays", "nrays", "netchunk", "instantngp"]),
-    (Subject::Environments, &["isaac*", "numenvs", "vecenv", "legged", "mujoco", "mjx", "rlgames", "brax"]),
+    (Subject::Environments, &["isaac*", "numenvs", "vecenv", "legged", "mujoco", "mjx", "rlgames", "rslrl", "brax"]),
     (Subject::Atoms, &["lammps", "gromacs", "openmm", "deepmd", "namd*", "mace", "nequip", "verlet", "pmemd"]),
     (
         Subject::Proteins,
@@ -250,7 +250,7 @@ const LINES: &[(Subject, &[&str])] = &[
     (Subject::Gaussians, &["gaussians left", "gaussians: ", " gaussians (", "number of gaussians"]),
     // The line of nerf-pytorch's training (run_nerf.py), which its many descendants keep.
     (Subject::Rays, &["nerf", "instant-ngp", "[train] iter: "]),
-    (Subject::Environments, &["isaacgym", "isaaclab", "isaac lab", "isaac sim", "num_envs"]),
+    (Subject::Environments, &["isaacgym", "isaaclab", "isaac lab", "isaac sim", "num_envs", "on_policy_runner"]),
     (Subject::Atoms, &["verlet", "lammps", "molecular dynamics", "gromacs"]),
     (
         Subject::Proteins,

@@ -228,7 +228,7 @@ pub(super) fn clues(text: &str, found: &mut Vec<Clue>) {
     };
     add(
         Clue::NoGradVisible,
-        says(&["torch.no_grad()", "inference_mode()"])
+        says(&["torch.no_grad()", "inference_mode()"]) && !says(&["volatile was removed"])
             // The decorator, in a traceback of several as well; the optimizers' own is none of a forward pass.
             || says(&["decorate_context"]) && says(&["torch/autograd/grad_mode.py", "torch/utils/_contextlib.py"]),
     );

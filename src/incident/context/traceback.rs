@@ -449,7 +449,7 @@ fn phase_of(frame: &Frame) -> Option<Phase> {
     }
     if code.contains("cross_entropy")
         || code.contains("log_softmax")
-        || lower.contains("loss") && !lower.contains("training_step") && !calls_model(code)
+        || lower.contains("loss") && !["training_step", "forward_loss"].contains(&lower.as_str()) && !calls_model(code)
         || file.ends_with("nn/modules/loss.py")
     {
         return Some(Phase::Loss);
@@ -845,7 +845,15 @@ fn clues_of(frame: &Frame) -> Vec<Clue> {
         ["torch.empty(", "torch.zeros(", "torch.full(", ".new_zeros(", ".new_empty("].iter().any(|m| code.contains(m));
     let cache = ["kv_cache", "key_cache", "value_cache", "k_cache", "v_cache", "num_blocks", "blocks, ", "cache_shape"];
     if makes && cache.iter().any(|word| code.contains(word))
-        || any(&["allocate_kv", "_allocate_kv_cache", "init_kv_cache", "initialize_kv_cache", "StaticCache("])
+        || any(&[
+            "allocate_kv",
+            "_allocate_kv_cache",
+            "init_kv_cache",
+            "initialize_kv_cache",
+            "StaticCache(",
+            "init_memory_pool",
+            "ExLlamaV2Cache(",
+        ])
     {
         found.push(Clue::AllocatesCache);
     }
@@ -862,7 +870,8 @@ fn clues_of(frame: &Frame) -> Vec<Clue> {
     if file.replace('\\', "/").ends_with("/data_parallel.py") || file.contains("scatter_gather.py") {
         found.push(Clue::DataParallel);
     }
-    if any(&["conv1d(", "conv2d(", "conv3d(", "_conv_forward", "cudnn"]) {
+    // Not `batch_norm(…, torch.backends.cudnn.enabled)`.
+    if any(&["conv1d(", "conv2d(", "conv3d(", "_conv_forward", "cudnn_conv"]) {
         found.push(Clue::ConvWorkspace);
     }
     if any(&["cuda_graph", "CUDAGraph", "capture_graph", "cudagraph"]) {
