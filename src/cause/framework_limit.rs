@@ -82,7 +82,8 @@ fn refute(incident: &Incident) -> Text {
             zh: "设置 `yarn.nodemanager.vmem-check-enabled=false` 运行一次：若容器照样被杀，则与地址空间上限无关。"
         ),
         Asker::Host if event.kept_to_a_budget() => text!(
-            en: "Look up what each worker was given: if it held far less when it was ended, no limit of its own did that.",
+            en: "Look up what each worker was given: if it held far less when it was ended, no limit of its own \
+                 did that.",
             zh: "查看分配给每个 worker 的内存：若它被终止时的占用远低于该值，则不是其自身上限所致。"
         ),
         Asker::Host if event.has(Sign::MappingsRanOut) => text!(

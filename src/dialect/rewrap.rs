@@ -107,7 +107,11 @@ fn begin_alike(line: &str, next: &str) -> bool {
         let word = text.split_whitespace().next().unwrap_or_default().to_owned();
         Some(word).filter(|word| word.ends_with([':', ']', '|', '>', ')', '=']) && word.len() > 2)
     };
-    mark(line).is_some_and(|word| mark(next) == Some(word))
+    // `130604 11:27:18 InnoDB: …` and then `InnoDB: …`: the stamp stands on some of a program's lines.
+    const HEAD: usize = 4;
+    mark(next).is_some_and(|word| {
+        mark(line).as_ref() == Some(&word) || line.split_whitespace().take(HEAD).any(|of| of == word)
+    })
 }
 
 /// True for a line of a box, `! … !`: whoever drew that has broken the text.
@@ -127,6 +131,8 @@ impl Broken {
             || begins_with_an_exception(&next.text)
             // Rust's runtime begins a line with its message.
             || next.text.starts_with("memory allocation of ")
+            // What is typed ends where its program speaks.
+            || line.text.starts_with("$ ") && ["ERROR", "Error", "FATAL"].iter().any(|word| next.text.starts_with(word))
             || is_framed(line) && is_framed(next);
         if anew || has_clock(&next.text) {
             return false;

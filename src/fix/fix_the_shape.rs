@@ -40,9 +40,10 @@ pub const FIX: Fix = Fix {
         ),
         said(
             Target::Program,
-            "the largest array is padded to {factor} times its data: put a side of 128 or a multiple last (and of 8 before \
-             it), by a transpose or by merging the small sides",
-            "最大的数组被填充到其数据的 {factor} 倍：通过转置或合并小的维度，使最后一维为 128 的倍数（倒数第二维为 8 的倍数）",
+            "the largest array is padded to {factor} times its data: put a side of 128 or a multiple last (and of 8 \
+             before it), by a transpose or by merging the small sides",
+            "最大的数组被填充到其数据的 {factor} 倍：通过转置或合并小的维度，使最后一维为 128 的倍数（倒数第二维为 8 \
+             的倍数）",
         )
         .when("blown-up"),
         said(

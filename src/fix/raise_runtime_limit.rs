@@ -19,7 +19,7 @@ pub const FIX: Fix = Fix {
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
     knobs: &[
         line(Target::Java, "android:largeHeap=\"true\"")
-            .note("in <application> of the manifest", "写在清单文件的 <application> 中")
+            .note("in <application> of the manifest", "写在清单文件的 application 元素中")
             .when("android"),
         line(Target::Java, "-Xmx<below the container's limit>")
             .note("or -XX:MaxRAMPercentage=75", "或 -XX:MaxRAMPercentage=75")

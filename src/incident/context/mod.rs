@@ -278,7 +278,8 @@ closed_set! {
         HostedNotebook = "hosted-notebook",
         /// Layers were unfrozen: from there on a step is other work.
         Unfrozen = "unfrozen",
-        /// Inputs are marked `volatile`, which PyTorch no longer heeds: a pass without a backward pass keeps what one needs.
+        /// Inputs are marked `volatile`, which PyTorch no longer heeds: a pass without a backward pass keeps what one
+        /// needs.
         VolatileIgnored = "volatile-ignored",
         /// It is Google's Colab.
         Colab = "colab",

@@ -80,7 +80,8 @@ impl Sections {
         if !touched {
             return self.block.unwrap_or(self.solutions);
         }
-        // `test.py:87: UserWarning: … Use `torch.no_grad()` instead.`: what the interpreter says of the program as it is.
+        // `test.py:87: UserWarning: … Use `torch.no_grad()` instead.`: what the interpreter says of the program as it
+        // is.
         if text.contains("Warning: ") && text.contains(".py:") {
             return false;
         }
