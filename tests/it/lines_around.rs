@@ -51,6 +51,7 @@ fn a_setting_that_is_called_too_small_is_the_limit() {
     for harmless in [
         "INFO cache of 12 MB is too small for best performance, 64 MB recommended",
         "WARNING: swap is too small",
+        "error: inflate buffer of 65536 bytes is too small, need 131072",
         "minimum 2 GB of RAM required (3.8 GB found)",
         "Required memory: 12.5 GB, available memory: 31.2 GB",
     ] {

@@ -300,14 +300,13 @@ pub const TRIGGERS: &[&str] = &[
     "(?i)reached the budget",
     "(?i)reached its",
     "(?i)too small",
+    "(?i)at least ",
+    "(?i) needs ",
     "(?i)too low",
     "(?i)not large enough",
     "(?i)required mem",
     "(?i)memory required",
     "(?i)memory needed",
-    "(?i)of ram",
-    "(?i)gb ram",
-    "(?i)of memory",
     "(?i)estimated mem",
     "(?i)estimated ram",
     "(?i)bytes required",
@@ -1209,6 +1208,13 @@ pub fn spoken(line: &str, lower: &str) -> Option<Spoken> {
     {
         return Some(Spoken { at, end, named: false, resource: None });
     }
+    // `inflate buffer of 65536 bytes is too small, need 131072`: its caller brought it.
+    if lower.contains("buffer")
+        && lower.contains("too small")
+        && !["memory", "heap", "pool", "alloc", "vram"].iter().any(|word| lower.contains(word))
+    {
+        return None;
+    }
     // `Failed to resize. Requested: 90000, available 65000`: a request above what there is, both printed, in a failure.
     const FAILED: &[&str] = &["failed", "failure", "error", "cannot", "could not", "unable", "too large"];
     // Uploads, messages and connections are refused as well: only where memory is named.
@@ -1234,10 +1240,11 @@ pub fn spoken(line: &str, lower: &str) -> Option<Spoken> {
     }
     const WANTS: &[&str] =
         &["requir", "request", "need", "want", "minimum", "attempt", "tried to", "trying to", "asked for"];
-    // `sort_buffer_size=262144 is too small`, `at least 16 GB of RAM are needed`: what is set or there is not enough,
+    // `work_mem=262144 is too small`, `at least 16 GB of RAM are needed`: what is set or there is not enough,
     // where the line says that something failed.
+    // A buffer that is too small is as often one that its caller brought.
     const SIZED: &[&str] =
-        &["memory", "vram", " ram", "ram=", "heap", "workspace", "arena", "pool", "cache", "buffer", "_mem", "xmx"];
+        &["memory", "vram", " ram", "ram=", "heap", "workspace", "arena", "pool", "cache", "_mem", "xmx"];
     const LEAST: &[&str] = &["at least", "minimum of", "not less than", "no less than"];
     if fails(lower) && SIZED.iter().any(|word| lower.contains(word)) && !lower.contains("disk") {
         let small = ["too small", "too low", "not large enough", "not sufficient", "insufficient"];

@@ -80,9 +80,8 @@ impl Sections {
         if !touched {
             return self.block.unwrap_or(self.solutions);
         }
-        // `test.py:87: UserWarning: … Use `torch.no_grad()` instead.`: what the interpreter says of the program as it
-        // is.
-        if text.contains("Warning: ") && text.contains(".py:") {
+        // `UserWarning: volatile was removed … Use `torch.no_grad()` instead.`: it tells what the program does.
+        if text.contains("volatile was removed") {
             return false;
         }
         let trimmed = text.trim_start();
