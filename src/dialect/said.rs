@@ -2,6 +2,7 @@
 
 use super::{Event, Resource, Sign};
 use crate::domain::{Number, Program};
+use crate::evidence::Span;
 use crate::units::{self, Base};
 
 /// No machine has as much.
@@ -120,6 +121,14 @@ impl Event {
     /// limit of its own, is another matter.
     pub(crate) fn kept_to_a_budget(&self) -> bool {
         self.has(Sign::RefusedByLimit) && matches!(self.program, Program::Dask | Program::Spark | Program::Yarn)
+    }
+
+    /// How many times as large as its data the device's layout makes the largest buffer, where the padding is what has
+    /// no room. A TPU pads the last two sides of an array to multiples of 8 and 128, which leaves most arrays below
+    /// twice their size.
+    pub(crate) fn padded(&self) -> Option<(f64, Span)> {
+        const LEAST: f64 = 4.0;
+        self.facts.numbers.get(&Number::PaddingFactor).copied().filter(|(factor, _)| *factor >= LEAST)
     }
 
     /// True for an app's heap on Android, which the system bounds and no option of a command line sets.

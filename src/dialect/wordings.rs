@@ -215,9 +215,10 @@ const ROWS: &[Wording] = &[
     row(&["cudaErrorLaunchOutOfResources"], "cuda-launch-resources", Program::Cuda, CudaSharedMemory).survived(),
 ];
 
-/// One literal of each row that leads to its line.
+/// A worker of a pool that is gone, and nothing tells of what.
 const WORKER_GONE: &[Sign] = &[Sign::PoolWorkerKilled, Sign::EndUntold, Sign::KilledWithoutProof, Sign::NoFigures];
 
+/// One literal of each row that leads to its line.
 const TRIGGERS: &[&str] = &[
     "WebAssembly.Instance()",
     "WebAssembly.Memory()",

@@ -56,9 +56,6 @@ pub const FIX: Fix = Fix {
     advise,
 };
 
-/// From so many times its data on the padding is what has no room.
-const PADDED: f64 = 4.0;
-
 /// True where an array is padded or cut to sides that the program computed: its size is those sides, and no data.
 fn pads(case: &Case) -> bool {
     let calls = ["np.pad(", "numpy.pad(", "F.pad(", "copyMakeBorder("];
@@ -80,9 +77,8 @@ fn advise(case: &Case) -> Advice {
         Some(sides) => draft.when("shape-told", true).fill("sides", sides),
         None => draft,
     };
-    let padded = case.incident.event.facts.number(Number::PaddingFactor).filter(|factor| *factor >= PADDED);
-    let draft = match padded {
-        Some(factor) => draft.when("blown-up", true).fill("factor", format!("{factor:.0}")),
+    let draft = match case.incident.event.padded() {
+        Some((factor, _)) => draft.when("blown-up", true).fill("factor", format!("{factor:.0}")),
         None => draft,
     };
     let absurd = case.sign(Sign::AbsurdRequest)

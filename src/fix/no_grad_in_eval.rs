@@ -98,9 +98,9 @@ fn advise(case: &Case) -> Advice {
             )
         } else {
             text!(
-            en: "nothing in the log shows that gradients are off where none are needed; if they are on, every \
-                 activation is kept",
-            zh: "日志中看不出在不需要梯度处关闭了梯度；若没有关闭，所有激活都会被保留"
+                en: "nothing in the log shows that gradients are off where none are needed; if they are on, every \
+                     activation is kept",
+                zh: "日志中看不出在不需要梯度处关闭了梯度；若没有关闭，所有激活都会被保留"
             )
         })
 }

@@ -57,6 +57,9 @@ pub struct LooseProcess {
 /// Rows kept at most: a `watch nvidia-smi` may fill a log.
 const ROWS_AT_MOST: usize = 4096;
 
+/// Processes that one list without the devices' rows holds at most: each failure of a log keeps as many.
+const LISTED_AT_MOST: usize = 128;
+
 /// Gathers the tables of a document line by line.
 #[derive(Debug, Default)]
 pub struct Tables {
@@ -190,9 +193,14 @@ impl Tables {
         }
     }
 
-    /// The processes of lists without the devices' rows.
-    pub fn loose(&self) -> &[LooseProcess] {
-        &self.loose
+    /// The processes of lists without the devices' rows: the last before a line, or the first after it.
+    pub fn loose_near(&self, line: u64) -> Vec<LooseProcess> {
+        let before = self.loose.partition_point(|listed| listed.line < line);
+        let near = match before {
+            0 => self.loose.get(..LISTED_AT_MOST.min(self.loose.len())),
+            _ => self.loose.get(before.saturating_sub(LISTED_AT_MOST)..before),
+        };
+        near.unwrap_or(&[]).to_vec()
     }
 
     /// True for a line that may belong to a table though it holds no size of its own.

@@ -3,21 +3,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+use crate::binary::{oomdoc, outcome};
 use crate::fixes::{lines_of, offers_for};
 use serde_json::Value;
-use std::io::Write;
-use std::process::{Command, Stdio};
 
 fn run(arguments: &[&str], log: &str) -> String {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_oomdoc"))
-        .args(arguments)
-        .arg("-")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    child.stdin.take().unwrap().write_all(log.as_bytes()).unwrap();
-    String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap()
+    outcome(oomdoc().args(arguments).arg("-").write_stdin(log)).1
 }
 
 fn report(log: &str) -> String {

@@ -8,10 +8,6 @@ use crate::domain::Number;
 use crate::text;
 use crate::units::{Bytes, GIB, percent};
 
-/// A layout that makes data so many times as large is what fills the device. A TPU pads the last two sides of an array
-/// to multiples of 8 and 128, which leaves most arrays below twice their size.
-const PADDED: f64 = 4.0;
-
 /// Which part of the plan dominates.
 pub const PLAN: Mechanism = Mechanism {
     id: "plan",
@@ -137,8 +133,7 @@ pub const LARGEST_BUFFER: Mechanism = Mechanism {
                 .at(*at),
             );
         }
-        if let Some((factor, told)) = facts.numbers.get(&Number::PaddingFactor).filter(|(factor, _)| *factor >= PADDED)
-        {
+        if let Some((factor, told)) = incident.event.padded() {
             let (buffer, factor) = (Bytes(*buffer as u64), factor.round() as u64);
             return Some(
                 Reading::new(
@@ -151,7 +146,7 @@ pub const LARGEST_BUFFER: Mechanism = Mechanism {
                     ),
                 )
                 .at(*at)
-                .at(*told),
+                .at(told),
             );
         }
         let total = facts.number(Number::ProgramTotal).filter(|total| *total > 0.0)?;

@@ -284,10 +284,13 @@ pub const DUE: Mechanism = Mechanism {
     levels: &["checkpoint", "evaluation"],
     read: |incident| {
         let context = &incident.context;
-        let told = matches!(context.phase.value(), None | Some(Phase::Train)) && context.frames.is_empty();
+        // A phase or a traceback tells more.
+        if !matches!(context.phase.value(), None | Some(Phase::Train)) || !context.frames.is_empty() {
+            return None;
+        }
         let Known::Seen(step, at) = context.step else { return None };
         let due = |every: &Known<u64>| match every {
-            Known::Seen(every, told) if *every > 0 && step > 0 && step % every == 0 => Some((*every, *told)),
+            Known::Seen(every, told) if step > 0 && step.is_multiple_of(*every) => Some((*every, *told)),
             _ => None,
         };
         // A GPU is filled by what is evaluated, the machine by what is gathered to be written.
@@ -308,7 +311,7 @@ pub const DUE: Mechanism = Mechanism {
                 zh: "每 {every} 步评估一次，最后记录的第 {step} 步正是评估之时"
             ),
         };
-        told.then(|| Reading::new(level, text).at(at).at(set))
+        Some(Reading::new(level, text).at(at).at(set))
     },
 };
 

@@ -457,7 +457,7 @@ impl<'a> ContextReader<'a> {
             context.phase = Known::Seen(Phase::CommunicatorSetup, line);
         }
         context.gpus = self.tables.near(at.first);
-        context.loose_processes = self.tables.loose().to_vec();
+        context.loose_processes = self.tables.loose_near(at.first);
         context.partitions = self.tables.partitions_near(at.first);
         self.apply_side(&mut context, at);
         context.series = self.readings.between(since, at.last, rank);
