@@ -163,6 +163,10 @@ const TESTS: &[Test] = &[
             if reached_its_limit(incident) || named || incident.on_a_board() {
                 return None;
             }
+            if event.has(Sign::MappingsRanOut) {
+                let command = "cat /proc/sys/vm/max_map_count; wc -l < /proc/<pid>/maps   # just before it fails";
+                return Some(("linux", Text::same(command)));
+            }
             if event.refuses_a_thread() && !incident.on_windows() {
                 let command = "ulimit -u; cat /sys/fs/cgroup/pids.max; cat /proc/sys/kernel/threads-max";
                 return Some(("linux", Text::same(command)));

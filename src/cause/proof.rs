@@ -116,6 +116,7 @@ pub(crate) fn proof(incident: &Incident) -> Option<Proof> {
         && certain(ProofKind::RequestExceedsDevice)
         && level("phase-apart").is_none()
         && at("keys-and-values", &["made-here", "announced"]).is_none()
+        && !incident.event.needs_in_all()
         && let Some(found) = at("request-share", &["exceeds"])
     {
         return by(CauseId::SingleHugeAllocation, found);

@@ -157,6 +157,15 @@ impl Event {
             && !says(&["alloc", "malloc", "request", "reserve"])
     }
 
+    /// True where a program in no list holds its request against a part of what there is, a heap, a pool or a worker's
+    /// share: what that has in all is no machine's size.
+    pub(crate) fn held_against_a_part(&self) -> bool {
+        const PARTS: &[&str] =
+            &["heap", "pool", "arena", "container", "worker", "cache", "budget", "quota", "workspace", "limit"];
+        let message = self.message.to_ascii_lowercase();
+        self.has(Sign::Generic) && PARTS.iter().any(|word| message.contains(word))
+    }
+
     /// True where the message asks for an EiB and more, which no machine has: nobody meant it. A limit of that size is
     /// none.
     pub(crate) fn asks_beyond_any_machine(&self) -> bool {

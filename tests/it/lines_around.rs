@@ -58,6 +58,20 @@ fn the_need_of_a_whole_job_is_no_single_request() {
 }
 
 #[test]
+fn what_a_heap_or_a_container_has_is_no_machines_size() {
+    for line in [
+        "ERROR: insufficient memory: 4 GB needed, total heap 2 GB",
+        "ERROR: this step requires 16 GB of memory, the container has 8 GB",
+        "Error: model requires 24 GB of GPU memory, GPU has 16 GB",
+    ] {
+        let log = format!("$ ./gridtool run.in\n{line}\n");
+        let told = incident(&log);
+        assert!(told["causes"][0]["confidence"].as_f64().unwrap() < 0.9, "nothing is proved: {told}");
+        assert!(!report(&log).contains("by its own account; the machine has"), "{}", report(&log));
+    }
+}
+
+#[test]
 fn top_tells_its_figures_in_the_unit_that_begins_the_row() {
     let log = "[Parallel(n_jobs=12)]: Done 67362 tasks      | elapsed: 41.6min\njoblib.externals.loky.process_executor.\
                BrokenProcessPool: A process in the executor was terminated abruptly, the pool is not usable anymore.\n$ top\n\
@@ -193,6 +207,7 @@ fn a_mapping_of_one_page_was_refused_for_their_number() {
     let log = "RuntimeError: unable to mmap 4096 bytes from file </torch_362411_2871093355_63350>: Cannot allocate memory (12)\n";
     assert_eq!(first_cause(log), "framework_limit");
     assert!(lines_of(log, "raise-ulimit").join("\n").contains("vm.max_map_count"));
+    assert!(!report(log).contains("ulimit -v"), "{}", report(log));
     let whole = log.replace("4096", "4096000000");
     assert!(!report(&whole).contains("max_map_count"));
 }

@@ -214,7 +214,8 @@ pub const REQUEST: Mechanism = Mechanism {
         let requested = incident.ledger.requested?;
         let want = size(requested);
         let at = super::super::reading::place(event, Fact::Requested);
-        let machine = incident.context.host_total.get().map(|figure| figure.interval()).or(incident.ledger.capacity);
+        let printed = incident.ledger.capacity.filter(|_| !event.held_against_a_part());
+        let machine = incident.context.host_total.get().map(|figure| figure.interval()).or(printed);
         if let Some(machine) = machine.filter(|machine| requested.low > machine.high) {
             let all = size(machine);
             if event.needs_in_all() {
