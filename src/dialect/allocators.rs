@@ -1,9 +1,11 @@
 //! Allocators of C and C++ programs that say themselves that they found nothing: jemalloc, tcmalloc, mimalloc, bash's
-//! own.
+//! own; compilers and frameworks with one sentence.
 
 use super::wording::{self, Unit, WORDING, Wording};
-use super::{Dialect, Fact, Sign};
+use super::notice::nearby;
+use super::{Dialect, Event, Fact, Resource, Sign};
 use crate::domain::Program;
+use crate::input::Document;
 use crate::units::Base;
 
 pub const DIALECT: Dialect = Dialect {
@@ -16,9 +18,25 @@ pub const DIALECT: Dialect = Dialect {
         "(?i)xmalloc",
         "(?i)xrealloc",
         "(?i)llvm error",
+        "is more than total mem size",
     ],
-    read: |document, position| wording::read(document, position, TABLE),
+    read,
 };
+
+/// What shows that a compiler works for a build, which runs several at once. LLVM compiles within drivers as well.
+const BUILDS: &[&str] = &[
+    "clang", "gcc", "g++", "ninja", "make", "cargo", "rustc", "bazel", ".cpp", ".cc", ".o ", "Building", "ompiling",
+];
+
+fn read(document: &Document, position: usize) -> Option<Event> {
+    /// Lines around in which a build shows.
+    const AROUND: usize = 200;
+    let mut event = wording::read(document, position, TABLE)?;
+    if event.has(Sign::CompilerKilled) && !nearby(document, position, AROUND, AROUND, BUILDS) {
+        event.signs.remove(&Sign::CompilerKilled);
+    }
+    Some(event)
+}
 
 const TABLE: &[Wording] = &[
     Wording {
@@ -68,6 +86,20 @@ const TABLE: &[Wording] = &[
             (Fact::Requested, "无法分配", Unit::Printed(Base::Binary)),
             (Fact::Allocated, "bytes(", Unit::Printed(Base::Binary)),
             (Fact::Allocated, "已分配", Unit::Printed(Base::Binary)),
+        ],
+        ..WORDING
+    },
+    // mindspore/ccsrc/backend/common/mem_reuse/mem_dynamic_allocator.cc, 2.x: bytes.
+    Wording {
+        says: &["totalusedmemstatistics:"],
+        and: &["ismorethantotalmemsize"],
+        slug: "mindspore-total-mem",
+        program: Program::Mindspore,
+        resource: Resource::Gpu,
+        figures: &[
+            (Fact::Allocated, "totalusedmemstatistics:", Unit::Of(1)),
+            (Fact::Requested, "allocsize:", Unit::Of(1)),
+            (Fact::Limit, "totalmemsize:", Unit::Of(1)),
         ],
         ..WORDING
     },

@@ -354,7 +354,7 @@ impl Joined {
     }
 
     /// True where another writer's line begins within a number: `46[StatusCode …`, without a blank.
-    fn torn_at(&self, offset: usize) -> bool {
+    pub fn torn_at(&self, offset: usize) -> bool {
         let rest = self.squeezed.get(offset..).unwrap_or_default();
         let behind = rest.strip_prefix('[').unwrap_or(rest);
         self.adjoins(offset) && behind.starts_with(|c: char| c.is_alphabetic())

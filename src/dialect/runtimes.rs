@@ -382,7 +382,7 @@ const SENTENCES: &[Wording] = &[
             (Fact::Requested, "dataofsize", Unit::CutOff(Base::Decimal)),
             (Fact::Requested, "blockofsize", Unit::CutOff(Base::Decimal)),
             (Fact::Requested, "blockof", Unit::CutOff(Base::Decimal)),
-            (Fact::Used, "(", Unit::CutOff(Base::Decimal)),
+            (Fact::Allocated, "(", Unit::CutOff(Base::Decimal)),
             (Fact::Limit, "/", Unit::CutOff(Base::Decimal)),
         ],
         ..WORDING

@@ -16,6 +16,7 @@ pub const DIALECT: Dialect = Dialect {
         "illed",
         "llocate ",
         "(?i)kb exceeded limit",
+        "exceeded MEM usage ",
         "(?i)exceeding memory",
         "(?i)running beyond",
         "(?i) beyond the '",
@@ -201,6 +202,19 @@ const TABLE: &[Wording] = &[
         signs: LIMIT,
         ..WORDING
     },
+    // Maui counts memory in MiB (`MEM`), whatever the job's owner wrote. Above a soft limit it only tells.
+    Wording {
+        says: &["exceededmemusagehardlimit"],
+        slug: "maui-memory-limit",
+        program: Program::Pbs,
+        resource: Resource::Cgroup,
+        signs: LIMIT,
+        figures: &[
+            (Fact::Process, "limit(", Unit::Of(1 << 20)),
+            (Fact::Limit, ">", Unit::Of(1 << 20)),
+        ],
+        ..WORDING
+    },
     // Hosted platforms.
     Wording {
         says: &["processterminatedbysignal"],
@@ -288,21 +302,25 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     if line.contains("TERM_MEMLIMIT") {
         let mut event = start("lsf-memory-limit", Program::Lsf);
         let report = || field::before(position, 30).chain(field::behind(document, position, 30));
-        let peak = report().find_map(|at| {
-            let message = field::joined(document, at, 1);
-            let (printed, _) = message.size_at(message.after("MaxMemory:", 0)?, Base::Binary)?;
-            if let Printed::Size(figure) = printed { Some(figure) } else { None }
-        });
-        let asked = report().find_map(|at| {
-            let message = field::joined(document, at, 1);
-            let (printed, _) = message.size_at(message.after("TotalRequestedMemory:", 0)?, Base::Binary)?;
-            if let Printed::Size(figure) = printed { Some(figure) } else { None }
-        });
-        if let Some(asked) = asked {
-            event.facts.note(Fact::Limit, asked);
-        }
-        if let Some(peak) = peak {
-            event.facts.note(Fact::Peak, peak);
+        for (fact, label) in [(Fact::Limit, "TotalRequestedMemory:"), (Fact::Peak, "MaxMemory:")] {
+            let printed = report().find_map(|at| {
+                let message = field::joined(document, at, 1);
+                let from = message.after(label, 0)?;
+                let (printed, end) = message.size_at(from, Base::Binary)?;
+                // Whole, or with two decimals: three digits behind a point are thousands, which LSF never sets apart.
+                let decimals = message
+                    .squeezed
+                    .get(from..end)?
+                    .split_once('.')
+                    .map_or(0, |(_, rest)| rest.bytes().take_while(u8::is_ascii_digit).count());
+                match printed {
+                    Printed::Size(figure) if decimals <= 2 => Some(figure),
+                    _ => None,
+                }
+            });
+            if let Some(figure) = printed {
+                event.facts.note(fact, figure);
+            }
         }
         return Some(event);
     }

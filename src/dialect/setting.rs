@@ -63,6 +63,11 @@ const KNOWN: &[(&str, &str)] = &[
     ("capacity exceeded, sorry [main memory size", "main_memory = <more> in texmf.cnf, then fmtutil-sys --all"),
     ("uses more memory than 'maxmempattern'", "set maxmempattern=<more>"),
     ("SERVER_ERROR out of memory storing object", "memcached -m <more>"),
+    ("Out of Memory Error: failed to", "SET memory_limit = '<more>'"),
+    ("Out of Memory Error: could not", "SET memory_limit = '<more>'"),
+    // vLLM, vllm/core/scheduler.py, up to 0.9.
+    ("lack of CPU swap space", "swap_space=<more GiB>"),
+    ("not enough memory for BAM sorting", "--limitBAMsortRAM <as much as the message says>"),
 ];
 
 /// Notes the line that raises what refused. A program that names its own setting has refused by it.

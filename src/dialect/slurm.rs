@@ -319,8 +319,12 @@ fn requested_memory(document: &Document, position: usize) -> Option<Figure> {
         nodes = number("--nodes").or_else(|| number("-N")).or(nodes);
     }
     let (bytes, at) = per_cpu?;
-    let on_a_node =
-        tasks_per_node.or_else(|| tasks.and_then(|tasks| tasks.checked_div(nodes.unwrap_or(1)))).unwrap_or(1).max(1);
+    // Of several tasks Slurm may put as few on a node as it likes, unless it is told.
+    let on_a_node = match (tasks_per_node, tasks, nodes) {
+        (Some(tasks), ..) => tasks,
+        (None, None | Some(0 | 1), _) => 1,
+        (None, Some(tasks), nodes) => tasks.checked_div(nodes?)?.max(1),
+    };
     field::exactly(bytes.checked_mul(cpus.max(1))?, on_a_node, at)
 }
 

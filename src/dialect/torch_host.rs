@@ -100,7 +100,7 @@ fn request(message: &Joined, offset: usize) -> Option<(Figure, usize)> {
         let (gib, end) = message.count_at(offset)?;
         return Some((Figure { bytes: gib.checked_mul(GIB)?, half_width: GIB, at: message.span(offset, end) }, end));
     }
-    let (bytes, end) = message.count_at(offset)?;
+    let (bytes, end) = message.count_at(offset).filter(|(_, end)| !message.torn_at(*end))?;
     Some((Figure { bytes, half_width: 0, at: message.span(offset, end) }, end))
 }
 

@@ -177,6 +177,7 @@ const ROWS: &[Wording] = &[
     row(&["Shard process was signaled to shutdown with signal 9"], "tgi-shard-killed", Program::Tgi, Host)
         .shows(&[Sign::KilledWithoutProof]),
     row(&["ONNXRuntimeError", "bad allocation"], "onnxruntime-bad-allocation", Program::OnnxRuntime, Host),
+    row(&["lack of CPU swap space"], "vllm-cpu-swap-space", Program::Vllm, Host).shows(&[Sign::RefusedByLimit]),
     row(&["cumem_allocator", "out of memory"], "vllm-cumem", Program::Vllm, Gpu).shows(&[Sign::Disguised]),
     row(&["CUresult error", "cu_mem_create"], "memory-saver", Program::Sglang, Gpu).shows(&[Sign::Disguised]),
     // nnunetv2's pools of processes and batchgenerators/dataloading/nondet_multi_threaded_augmenter.py: a worker is
@@ -311,6 +312,7 @@ const TRIGGERS: &[&str] = &[
     "Shard process was signaled to shutdown with signal 9",
     "ONNXRuntimeError",
     "cumem_allocator",
+    "lack of CPU swap space",
     "CUresult error",
     "No valid triton configs",
     "switched to slice attention",

@@ -103,7 +103,7 @@ fn advise(case: &Case) -> Advice {
             )
         }
     };
-    if case.context.shared_memory_has_room()
+    if case.context.shared_memory_has_room(case.incident.event.facts.get(Fact::Requested))
         && let Some((used, total, line)) = case.context.shared_memory()
     {
         let (used, total) = (bytes(used), bytes(total));

@@ -290,7 +290,7 @@ fn column(name: &str) -> Column {
     }
 }
 
-/// `7000MiB`, `7000 MiB`, `24.00GiB`.
+/// `7000MiB`, `7000 MiB`, `24.00GiB`; `7.000MiB`, where thousands are set off by a point: no tool prints three decimals.
 fn mebibytes(cell: &str, at: Span) -> Option<Figure> {
     let cell = cell.trim();
     let digits = cell.bytes().take_while(|b| b.is_ascii_digit() || *b == b'.').count();
@@ -298,7 +298,11 @@ fn mebibytes(cell: &str, at: Span) -> Option<Figure> {
     if digits == 0 || !matches!(unit, "MiB" | "GiB" | "MB" | "") {
         return None;
     }
-    size(&cell[..digits], if unit.is_empty() { "MiB" } else { unit }, Base::Binary).map(|size| size.at(at))
+    let number = match cell[..digits].split_once('.') {
+        Some((thousands, rest)) if rest.len() == 3 && unit != "GiB" => format!("{thousands}{rest}"),
+        _ => cell[..digits].to_string(),
+    };
+    size(&number, if unit.is_empty() { "MiB" } else { unit }, Base::Binary).map(|size| size.at(at))
 }
 
 fn used_of_total(cell: &str, at: Span) -> Option<(Figure, Figure)> {
@@ -544,6 +548,8 @@ mod tests {
         assert_eq!((rows.len(), rows[1].total.bytes), (2, 48000 * MIB));
         let rows = read("[3] NVIDIA A100 | 45'C,  98 % | 12345 / 40960 MB | me(1000M)");
         assert_eq!((rows[0].index, rows[0].used.bytes), (3, 12345 * MIB));
+        let rows = read("[3] NVIDIA A100 | 45'C,  98 % | 12.345 / 40.960 MB | me(1000M)");
+        assert_eq!((rows[0].used.bytes, rows[0].total.bytes), (12345 * MIB, 40960 * MIB));
     }
 
     #[test]

@@ -1013,7 +1013,7 @@ impl<'a> Printed<'a> {
         // Whoever reports a group's limit reads it with more care than a setting is read.
         let host = event.resource == Resource::Host;
         let told = [
-            (Fact::Capacity, host.then(|| seen(&context.host_total)).flatten()),
+            (Fact::Capacity, (host && !context.host_total_is_computed).then(|| seen(&context.host_total)).flatten()),
             (Fact::Limit, host.then(|| seen(&context.memory_limit)).flatten()),
             (Fact::Capacity, (event.resource == Resource::Gpu).then(|| device_total(found)).flatten()),
             (Fact::Limit, event.resource.on_host().then(|| container_limit(found)).flatten()),

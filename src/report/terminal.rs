@@ -1472,7 +1472,7 @@ pub fn verdict(diagnosis: &Diagnosis, all: &[Diagnosis]) -> Text {
     let verb = match event.resource {
         Resource::KvCache => Text::new("does not fit", "放不下"),
         Resource::Cgroup => Text::new("was reached", "已用尽"),
-        Resource::Shm if diagnosis.incident.context.shared_memory_has_room() => Text::new("failed", "出错"),
+        Resource::Shm if diagnosis.incident.context.shared_memory_has_room(None) => Text::new("failed", "出错"),
         Resource::Shm => Text::new("is full", "已满"),
         // Such errors follow a broken context or an internal fault as well.
         Resource::Gpu if event.has(Sign::Disguised) && !event.says_out_of_memory() => {

@@ -17,7 +17,8 @@ pub const SEGMENT: Mechanism = Mechanism {
         let event = &incident.event;
         if asker(incident) == Asker::Shm {
             if let Some((used, total, line)) = incident.context.shared_memory() {
-                let level = if incident.context.shared_memory_has_room() { "segment-with-room" } else { "segment" };
+                let has_room = incident.context.shared_memory_has_room(event.facts.get(Fact::Requested));
+                let level = if has_room { "segment-with-room" } else { "segment" };
                 let (used, total) = (Bytes(used), Bytes(total));
                 return Some(
                     Reading::new(

@@ -49,7 +49,10 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     if in_mail(document, position) {
         return None;
     }
-    let standing = standing(document, position, line, &lower, &behind, spoken)?;
+    let standing = match standing(document, position, line, &lower, &behind, spoken)? {
+        Standing::Harmless if outcome::counts_failures(document, position) => Standing::Failure,
+        standing => standing,
+    };
 
     let named = naming::program(document, position);
     let resource = resource(document, position, &lower, spoken, named);
@@ -673,6 +676,7 @@ const WAY_ON: &[&str] = &[
     "recompute",
     "attempting to",
     "had to flush",
+    "decimating",
     "flushing",
     "will be slower",
     "slower",
@@ -1322,7 +1326,11 @@ const SOON: usize = 3;
 /// A device's refusal that a known program got over: it says so on the message's own lines or right behind them, and it
 /// does not die of it.
 pub(super) fn survived(document: &Document, position: usize, event: &Event) -> bool {
-    if event.standing != Standing::Failure || event.resource.on_host() || event.program.is_warden() {
+    if event.standing != Standing::Failure
+        || event.resource.on_host()
+        || event.program.is_warden()
+        || outcome::counts_failures(document, position)
+    {
         return false;
     }
     let says = |at: usize, words: &[&str]| {

@@ -112,6 +112,13 @@ fn goes_on(lower: &str) -> bool {
 /// Words of an end. A script says them whatever became of the program in it: alone they show nothing.
 const ENDS: &[&str] = &["completed", "finished", "done", "elapsed"];
 
+/// True where the sum of the work, behind a message, says that some of it is missing: what was skipped is.
+pub fn counts_failures(document: &Document, position: usize) -> bool {
+    let lines = document.lines.get(position..).unwrap_or_default().iter().take(FAR);
+    let mut sums = lines.filter_map(|line| line.text.rsplit_once("umber of failed examples: "));
+    sums.any(|(_, count)| count.starts_with(|c: char| matches!(c, '1'..='9')))
+}
+
 /// True for an ending that is none of failure.
 fn clean_exit(lower: &str) -> bool {
     [

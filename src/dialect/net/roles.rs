@@ -496,7 +496,9 @@ fn places(line: &str, next: &str, at: Span, cut: bool, base: Base) -> Vec<Place>
         };
         // `rate(requests_total[5m])`: minutes.
         let minutes = before == Some('[') && unit.is_some_and(|(word, _)| word == "m");
-        if minutes {
+        // `shape[1532,128,2049,2]`
+        let of_list = before == Some('[') && unit.is_none() && rest.starts_with(',');
+        if minutes || of_list {
             continue;
         }
         let labelled = unit_of_label(&line[..start]).filter(|_| unit.is_none() && !(cut && rest.trim().is_empty()));

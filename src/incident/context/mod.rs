@@ -392,6 +392,8 @@ pub struct Context {
     pub memory_limit: Known<Figure>,
     /// RAM of the machine.
     pub host_total: Known<Figure>,
+    /// Whether no line prints it: it was computed from an amount in use and its share.
+    pub host_total_is_computed: bool,
     /// What may be had of the device, where a line at the start tells it.
     pub device_total: Known<Figure>,
 
@@ -469,9 +471,11 @@ impl Context {
         here().next().filter(|_| own.len() >= 2).map(|listed| Span::line(listed.line))
     }
 
-    /// True where half of /dev/shm or more was free when it was looked at, which may have been after the failure.
-    pub fn shared_memory_has_room(&self) -> bool {
-        self.shared_memory().is_some_and(|(used, total, _)| used < total / 2)
+    /// True where half of /dev/shm or more was free when it was looked at, which may have been after the failure, and
+    /// twice what was asked for would have fitted: those who share memory ask more than once.
+    pub fn shared_memory_has_room(&self, asked: Option<Figure>) -> bool {
+        let asked = asked.map_or(0, |asked| asked.bytes);
+        self.shared_memory().is_some_and(|(used, total, _)| used < total / 2 && asked < (total - used) / 2)
     }
 
     /// What of /dev/shm was in use, its size, and the line, by the last row of `df` that tells of it.

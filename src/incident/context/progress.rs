@@ -24,6 +24,11 @@ pub(super) struct Progress {
 
 /// Reads the progress that a line tells, if any. `phases` tells that the line holds a word that phases are announced
 /// with.
+/// True for `waiting for the server to be up (3/30)`, which counts no work.
+pub(super) fn waits(text: &str) -> bool {
+    text.trim_start().get(..7).is_some_and(|begin| begin.eq_ignore_ascii_case("waiting"))
+}
+
 pub(super) fn read(text: &str, phases: bool) -> Option<Progress> {
     let mut progress = Progress::default();
     if !ultralytics_row(text, &mut progress) {
@@ -51,7 +56,8 @@ pub(super) fn read(text: &str, phases: bool) -> Option<Progress> {
         progress.loaded |= phases && progress.phase.is_none() && load_is_over(&text.to_ascii_lowercase());
         if progress.phase.is_none() && (progress.step.is_some() || progress.epoch.is_some()) {
             progress.phase = Some(if phases && mentions_validation(text) { Phase::Validation } else { Phase::Train });
-            progress.wordless = (text.contains("%|") || counts_work) && progress.epoch.is_none() && !learns(text);
+            let wordless = (text.contains("%|") || counts_work) && !learns(text);
+            progress.wordless = (wordless || only_iterates(text)) && progress.epoch.is_none();
         }
     }
     (progress != Progress::default()).then_some(progress)
@@ -90,6 +96,13 @@ fn restores(text: &str) -> bool {
 fn learns(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
     ["train", "loss", "epoch", "lr=", "lr:", "grad", "step", "iter", "fit"].iter().any(|word| lower.contains(word))
+}
+
+/// True for a line that counts iterations and says nothing of what is learnt by them: solvers and refinements iterate
+/// as well, `Expectation iteration 1 of 25`.
+fn only_iterates(text: &str) -> bool {
+    let lower = text.to_ascii_lowercase();
+    lower.contains("iteration ") && !["train", "loss", "epoch", "lr", "grad", "step"].iter().any(|w| lower.contains(w))
 }
 
 /// timm's loops: `Train: 42 [   0/1429 (  0%)]`, and `Test:  [  12/78]`, whose steps are none of training.

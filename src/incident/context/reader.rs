@@ -187,7 +187,7 @@ impl<'a> ContextReader<'a> {
             if told.is_none() && !message && !advised && !in_frame {
                 told = counters.read(text);
             }
-            if let Some(progress) = told {
+            if let Some(progress) = told.filter(|_| !progress::waits(text)) {
                 if let Some(image) = progress.image {
                     self.keep(Setting::Image(image), Source::Dump, line.number, &mut kept);
                 }
@@ -819,6 +819,7 @@ impl Setting {
         matches!(
             self,
             Setting::HostTotal(_)
+                | Setting::HostTotalByShare(_)
                 | Setting::TorchVersion(_)
                 | Setting::Platform(_)
                 | Setting::Container

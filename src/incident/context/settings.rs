@@ -65,6 +65,8 @@ pub(super) enum Setting {
     MemoryPerCpu(Figure),
     CpusPerTask(u64),
     HostTotal(Figure),
+    /// The same, computed from a use and its share.
+    HostTotalByShare(Figure),
     DeviceTotal(Figure),
     TorchVersion(String),
     Platform(Platform),
@@ -445,7 +447,7 @@ fn phrases(text: &str, at: Span, found: &mut Vec<Setting>) {
         push(found, sized(free, None, at).filter(|figure| figure.bytes > 0), Setting::DeviceTotal);
     }
     if text.contains("CPU Virtual Memory:") {
-        push(found, virtual_memory(text, at), Setting::HostTotal);
+        push(found, virtual_memory(text, at), Setting::HostTotalByShare);
     }
     if text.contains("DeepSpeedZeroOptimizer_Stage3") || text.contains("zero/stage3.py") {
         found.push(Setting::Zero(3));
@@ -682,6 +684,10 @@ pub(super) fn apply(context: &mut Context, parts: &mut Parts, setting: &Setting,
         Setting::MemoryPerCpu(figure) => parts.memory_per_cpu.note(*figure, at),
         Setting::CpusPerTask(n) => parts.cpus.note(*n, at),
         Setting::HostTotal(figure) => context.host_total.note(*figure, at),
+        Setting::HostTotalByShare(figure) => {
+            context.host_total_is_computed |= !context.host_total.is_known();
+            context.host_total.note(*figure, at);
+        }
         Setting::DeviceTotal(figure) => context.device_total.note(*figure, at),
         Setting::TorchVersion(version) => context.torch_version.note(version.clone(), at),
         // Paths and programs within WSL are Linux's.
