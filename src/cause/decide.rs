@@ -972,6 +972,8 @@ const TESTS: &[Test] = &[
                 Asker::Host => program.is_engine() && !event.has(Sign::WeightsBuffer),
                 _ => false,
             };
+            // What draws has no context.
+            let cached = cached && !incident.context.has(Clue::StableDiffusionCpp);
             cached.then(|| {
                 ("program", text!(en: "start once with half the context length", zh: "将上下文长度减半启动一次"))
             })

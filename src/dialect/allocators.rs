@@ -1,8 +1,8 @@
 //! Allocators of C and C++ programs that say themselves that they found nothing: jemalloc, tcmalloc, mimalloc, bash's
 //! own; compilers and frameworks with one sentence.
 
-use super::wording::{self, Unit, WORDING, Wording};
 use super::notice::nearby;
+use super::wording::{self, Unit, WORDING, Wording};
 use super::{Dialect, Event, Fact, Resource, Sign};
 use crate::domain::Program;
 use crate::input::Document;
@@ -24,9 +24,8 @@ pub const DIALECT: Dialect = Dialect {
 };
 
 /// What shows that a compiler works for a build, which runs several at once. LLVM compiles within drivers as well.
-const BUILDS: &[&str] = &[
-    "clang", "gcc", "g++", "ninja", "make", "cargo", "rustc", "bazel", ".cpp", ".cc", ".o ", "Building", "ompiling",
-];
+const BUILDS: &[&str] =
+    &["clang", "gcc", "g++", "ninja", "make", "cargo", "rustc", "bazel", ".cpp", ".cc", ".o ", "Building", "ompiling"];
 
 fn read(document: &Document, position: usize) -> Option<Event> {
     /// Lines around in which a build shows.

@@ -209,10 +209,7 @@ const TABLE: &[Wording] = &[
         program: Program::Pbs,
         resource: Resource::Cgroup,
         signs: LIMIT,
-        figures: &[
-            (Fact::Process, "limit(", Unit::Of(1 << 20)),
-            (Fact::Limit, ">", Unit::Of(1 << 20)),
-        ],
+        figures: &[(Fact::Used, "limit(", Unit::Of(1 << 20)), (Fact::Limit, ">", Unit::Of(1 << 20))],
         ..WORDING
     },
     // Hosted platforms.

@@ -77,6 +77,12 @@ pub(super) fn complete(document: &Document, position: usize, event: &mut Event) 
         event.sign(Sign::RefusedByLimit);
         return;
     }
+    // SPAdes limits its own address space, and dies of the refusal as any program does.
+    if event.wording() == "cpp-bad-alloc" && event.program.id() == "spades" {
+        event.facts.setting.note("-m <more GB>".to_string(), event.at);
+        event.sign(Sign::RefusedByLimit);
+        return;
+    }
     // What is shared between processes has a size of its own, and a change for it.
     if !event.has(Sign::Generic) || event.resource == Resource::Shm {
         return;

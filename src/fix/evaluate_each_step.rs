@@ -38,6 +38,13 @@ fn advise(case: &Case) -> Advice {
     if count.is_none() && case.confidence(CauseId::LeakGrowth) < 0.3 {
         return Advice::Silent;
     }
+    // mlx_lm's trainer does, and its frame shows the call.
+    if case.context.frames.iter().any(|frame| frame.code.as_deref().is_some_and(|code| code.contains("mx.eval("))) {
+        return Advice::Withheld(text!(
+            en: "the traceback shows that each step is evaluated",
+            zh: "调用栈显示每一步都已求值"
+        ));
+    }
     let factor = if count.is_some() { 1.0 } else { 0.3 };
     Draft::new(case, &FIX)
         .weight(factor)

@@ -65,6 +65,13 @@ fn advise(case: &Case) -> Advice {
             zh: "Windows 版接受 expandable_segments 但不起作用"
         ));
     }
+    // c10/cuda/CUDACachingAllocator.cpp, up to 2.12.
+    if case.accelerator() == Accelerator::Hip {
+        return Advice::Withheld(text!(
+            en: "builds for ROCm accept expandable segments and leave them off",
+            zh: "ROCm 版接受 expandable_segments 但不启用"
+        ));
+    }
     if case.torch_version().is_some_and(|version| version < (2, 1)) {
         return Advice::Withheld(text!(
             en: "expandable segments need PyTorch 2.1; this is an older one",

@@ -2,8 +2,8 @@
 
 use super::prelude::*;
 use crate::cause::nature::one_piece;
-use crate::domain::Library;
 use crate::domain::trainer::Purpose;
+use crate::domain::{Accelerator, Library};
 use crate::estimate::serving::Budget;
 
 pub const FIX: Fix = Fix {
@@ -97,6 +97,9 @@ fn advise(case: &Case) -> Advice {
     let alone = only || case.installed_command() || !spreads && (!case.comes_in_forms() || case.loads_by_name());
     let draft = Draft::new(case, &FIX);
     let draft = match alone && case.engine().is_none() {
+        true if matches!(case.accelerator(), Accelerator::Npu | Accelerator::Tpu) => {
+            draft.titled(text!(en: "A device with more memory", zh: "换内存更大的设备"))
+        }
         true => draft.titled(text!(en: "A GPU with more memory", zh: "换显存更大的 GPU")),
         false => draft,
     };

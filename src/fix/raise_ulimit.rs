@@ -45,6 +45,12 @@ fn advise(case: &Case) -> Advice {
             zh: "Windows 没有 ulimit：可提交的总量由页面文件决定"
         ));
     }
+    if case.incident.of_32_bits() {
+        return Advice::Withheld(text!(
+            en: "a program of 32 bits has no more addresses, whatever limit is lifted",
+            zh: "32 位程序没有更多地址，放开任何上限都无济于事"
+        ));
+    }
     // A runtime that stops at a heap limit of its own, or a model that RAM does not hold, asked for no address.
     let own = case.program().own_limit().is_some() || case.engine().is_some();
     // Who was killed was refused no address.

@@ -81,7 +81,7 @@ const SERVICES: [(&str, &str); 6] = [
 
 /// True where pip was installing packages when the kill came.
 fn installs(case: &Case) -> bool {
-    case.installs() && !case.clue(Clue::LoadsLibrary)
+    case.installs() && !case.clue(Clue::LoadsLibrary) && !case.clue(Clue::SolvesPackages)
 }
 
 fn advise(case: &Case) -> Advice {

@@ -86,7 +86,8 @@ fn model(case: &Case) -> Vec<Work> {
 
 fn on_host(case: &Case) -> Vec<Work> {
     let loader = case.sign(Sign::DataLoaderWorker) || case.context.workers.is_known() || case.trainer().is_some();
-    if case.sign(Sign::CompilerKilled) || case.clue(Clue::Builds) && case.sign(Sign::KilledWithoutProof) {
+    let builds = case.clue(Clue::Builds) && !case.clue(Clue::SolvesPackages);
+    if case.sign(Sign::CompilerKilled) || builds && case.sign(Sign::KilledWithoutProof) {
         return vec![Work::Build];
     }
     // A service of the system itself reads nobody's data.

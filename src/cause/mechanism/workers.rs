@@ -51,8 +51,8 @@ pub const DIED: Mechanism = Mechanism {
                 .at(event.at),
             );
         }
-        if event.has(Sign::CompilerKilled) || event.has(Sign::KilledWithoutProof) && incident.context.has(Clue::Builds)
-        {
+        let builds = incident.context.has(Clue::Builds) && !incident.context.has(Clue::SolvesPackages);
+        if event.has(Sign::CompilerKilled) || builds && event.has(Sign::KilledWithoutProof) {
             let killed = |event: &&Event| event.has(Sign::CompilerKilled) || event.has(Sign::KilledWithoutProof);
             if let Some(second) = incident.followers.iter().find(killed) {
                 return Some(

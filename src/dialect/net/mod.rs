@@ -878,13 +878,16 @@ fn standing(
                     && ["destruct", "cleanup", "clean-up", "clean up", "teardown", "tear down", "shutdown", "finaliz"]
                         .iter()
                         .any(|end| after.contains(end));
+                // `disabling device 0`: it does without what failed.
+                let gone = *word == "disabling"
+                    && ["device", "gpu"].iter().any(|holder| after.trim_start().starts_with(holder));
                 let clause = text[..at].rsplit([';', ',']).next().unwrap_or_default();
                 let clause = clause.rsplit(". ").next().unwrap_or_default();
                 let lacks = ["too low to ", "too small to ", "not enough memory to ", "required "]
                     .iter()
                     .any(|words| clause.contains(words))
                     && clause.contains("to ");
-                !inside && !request && !lacks && !ending
+                !inside && !request && !lacks && !ending && !gone
             })
         })
     };

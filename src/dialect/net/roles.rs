@@ -1657,6 +1657,25 @@ fn classed(
         let compared = after.trim() == ">" && i == 0;
         (compared && !place.bare && lacks(line.get(..place.from)?)).then_some(Fact::Requested)
     };
+    // `pod a has used 5 GiB of 4 GiB of memory`, `exceeded the limit of 4 GiB with 5 GiB`: who was ended for it.
+    let by_whom = || {
+        let lead = |place: &Place| line.get(..place.from).map(|lead| last_chars(lead, 48).to_ascii_lowercase());
+        let uses = |place: &Place| {
+            lead(place).is_some_and(|lead| ["has used ", "is using ", "was using "].iter().any(|w| lead.ends_with(w)))
+        };
+        let earlier = i.checked_sub(1).and_then(|i| places.get(i));
+        let next = places.get(i + 1).and_then(|next| line.get(place.to..next.from));
+        if uses(place) && next.is_some_and(|joint| joint.trim() == "of") {
+            return Some(Fact::Process);
+        }
+        match (before.trim(), earlier?) {
+            ("of", whole) if uses(whole) => Some(Fact::Limit),
+            ("with", limit) if lead(limit)?.ends_with("limit of ") && lead(limit)?.contains("exceeded ") => {
+                Some(Fact::Process)
+            }
+            _ => None,
+        }
+    };
     let enough = suffices(before, after, place.bare);
     // An option's name holds labels of its own: `at least --limitSortRAM`.
     let option = before.trim_end().rsplit(' ').next().is_some_and(|word| word.starts_with("--"));
@@ -1664,7 +1683,8 @@ fn classed(
         return Said::NoSize;
     }
     let by_option = (enough && option).then_some(Fact::Needed);
-    let fact = by_call
+    let fact = by_whom()
+        .or(by_call)
         .or(by_option)
         .or_else(denied)
         .or(fact)

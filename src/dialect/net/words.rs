@@ -702,6 +702,10 @@ const SENTENCES: &[(&str, Option<Resource>)] = {
         ("insufficient system resources exist", Some(Host)),
         ("operator new failed", Some(Host)),
         ("killed by the oom killer", Some(Host)),
+        ("due to oom", None),
+        ("buffer size exceeds device limit", Some(Gpu)),
+        ("failed to create metal resource", Some(Gpu)),
+        ("object allocation failed", Some(Host)),
         ("got oom", None),
         ("hit oom", None),
         ("out of core while", Some(Host)),
@@ -1290,15 +1294,18 @@ fn holder_has(bound: &str) -> bool {
 }
 
 /// A device interface's call that failed with the number of its error for memory: `clCreateBuffer failed: -4`,
-/// `vkAllocateMemory: VkResult -2`.
+/// `vkAllocateMemory: VkResult -2`, `Error -61: clCreateBuffer`.
 fn device_code(lower: &str) -> Option<(usize, usize)> {
     const CALLS: &[(&str, &[&str])] =
         &[("vkallocatememory", &["-1", "-2"]), ("clcreatebuffer", &["-4", "-6"]), ("clenqueue", &["-4", "-6"])];
     CALLS.iter().find_map(|(call, codes)| {
         let at = lower.find(call)?;
         let behind = lower.get(at..)?;
+        // What stands before the call is its code where it is called an error's.
+        let before = lower.get(..at)?.rsplit_once("error ").map_or("", |(_, code)| code);
         let mut numbers = behind.split(|c: char| !(c.is_ascii_digit() || c == '-'));
-        let coded = numbers.any(|number| codes.contains(&number));
+        let coded = numbers.any(|number| codes.contains(&number))
+            || before.trim_end().strip_suffix(':').is_some_and(|code| codes.contains(&code) || code == "-61");
         let fails = ["fail", "error", "result", "returned", "err "].iter().any(|word| lower.contains(word));
         (coded && fails).then_some((at, at + call.len()))
     })
@@ -1350,6 +1357,14 @@ fn fails(lower: &str) -> bool {
 
 /// A limit by its setting's name, and that it was met: `reached -DMEMLIM bound`, `memlimit exceeded`.
 fn bound(lower: &str) -> Option<(usize, usize)> {
+    // `Memory limit (1048576) hit upon malloc(…)`
+    let numbered = |at: &usize| {
+        let behind = lower[*at..].strip_prefix("memory limit (").and_then(|rest| rest.split_once(") "));
+        behind.is_some_and(|(number, said)| number.bytes().all(|b| b.is_ascii_digit()) && said.starts_with("hit"))
+    };
+    if let Some(at) = lower.find("memory limit (").filter(numbered) {
+        return Some((at, at + "memory limit".len()));
+    }
     let at = lower.find("memlim")?;
     let said = ["reached", "exceed", "hit ", "over "].iter().any(|word| lower.contains(word));
     let set = lower.get(at..).is_some_and(|rest| rest.contains(['=', '(', '"']));

@@ -289,6 +289,8 @@ closed_set! {
         ReadsData = "reads-data",
         /// pip or conda installs packages.
         Installs = "installs",
+        /// conda looks for versions that fit together, in one process.
+        SolvesPackages = "solves-packages",
         /// A library of the system could not be loaded into the process: a module is being imported.
         LoadsLibrary = "loads-library",
         /// Cargo builds.

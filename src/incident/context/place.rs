@@ -84,6 +84,7 @@ pub(super) fn clues(lower: &str, found: &mut Vec<Clue>) {
             ]) || starts(&["collecting "])
                 || starts(&["downloading "]) && says(&[".whl", ".tar.gz"])),
     );
+    add(Clue::SolvesPackages, says(&["solving environment: "]));
     add(Clue::LoadsLibrary, says(&["error loading \"", "dll load failed"]));
     add(Clue::Cargo, says(&["cargo ", "rustc", "error: could not compile `"]));
     add(Clue::Make, starts(&["make: ", "make["]) || says(&[" make[", "\tmake[", "make: ***"]));

@@ -79,7 +79,7 @@ fn load_is_over(lower: &str) -> bool {
     {
         return true;
     }
-    ["finished loading", "done loading", "loading model weights took", "model loaded"]
+    ["finished loading", "done loading", "loading model weights took", "model loaded", "server ready"]
         .iter()
         .any(|words| lower.contains(words))
 }
@@ -445,7 +445,6 @@ fn announced(text: &str) -> Option<Phase> {
         "running evaluation",
         "starting evaluation",
         "start evaluation",
-        "evaluating",
         "computing perplexity",
         "computing metrics",
         "sanity checking",
@@ -454,7 +453,8 @@ fn announced(text: &str) -> Option<Phase> {
         "start validation",
         "starting validation",
         "validation:",
-    ]) {
+    ]) || says(&["evaluating"]) && !lower.contains("msg=evaluating")
+    {
         return Some(Phase::Validation);
     }
     if lower.contains("decoding") && says(&["latent", "image", "vae", "frame"])
@@ -514,8 +514,14 @@ fn announced(text: &str) -> Option<Phase> {
         return Some(Phase::Train);
     }
     // What a server prints once it is up: its warm-up is over.
-    let serves =
-        ["setting max batch total tokens", "application startup complete", "runner started in", "server is fired up"];
+    let serves = [
+        "setting max batch total tokens",
+        "application startup complete",
+        "runner started in",
+        "server is fired up",
+        "post /v1/chat/",
+        "post /v1/completions",
+    ];
     if says(&["running prediction", "starting predictions", "running inference"]) || says(&serves) {
         return Some(Phase::Inference);
     }

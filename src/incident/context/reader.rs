@@ -674,7 +674,8 @@ impl<'a> ContextReader<'a> {
             .trainer
             .value()
             .is_some_and(|trainer| trainer.only_draws() || trainer == Trainer::Diffusers && bare());
-        let answers = context.has(Clue::Predicts) || draws || self.answers_by_its_runtime(at, context);
+        let predicts = self.clues.iter().any(|(clue, line)| *clue == Clue::Predicts && *line >= since);
+        let answers = context.has(Clue::Predicts) || predicts || draws || self.answers_by_its_runtime(at, context);
         let samples = phase == Phase::Train && answers && !context.epoch.is_known();
         match context.phase.value() {
             // A bar counts something, and whether anything is learnt by it other lines tell.

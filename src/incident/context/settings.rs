@@ -446,6 +446,10 @@ fn phrases(text: &str, at: Span, found: &mut Vec<Setting>) {
     {
         push(found, sized(free, None, at).filter(|figure| figure.bytes > 0), Setting::DeviceTotal);
     }
+    // A program that limits its own address space, as SPAdes does, says so at its start; its `Gb` are GiB.
+    if let Some((_, after)) = text.split_once("Memory limit set to ") {
+        push(found, sized(&after.replace("Gb", "GiB"), None, at), Setting::MemoryLimit);
+    }
     if text.contains("CPU Virtual Memory:") {
         push(found, virtual_memory(text, at), Setting::HostTotalByShare);
     }

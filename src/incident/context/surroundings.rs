@@ -407,6 +407,8 @@ pub(super) fn clues(text: &str, found: &mut Vec<Clue>) {
         ]) || says(&["/go/src/"]) && says(&["llama.cpp"]),
     );
     add(Clue::InstalledCommand, starts_in_a_command(text));
+    // The bar of Lightning's `trainer.predict`.
+    add(Clue::Predicts, says(&["predicting dataloader"]));
     add(Clue::StableDiffusionCpp, says(&["stable-diffusion.cpp"]));
     add(Clue::NamesTiles, says(&["try to set --tile with a smaller number"]));
     add(Clue::SeparatesTracks, lower.trim_start().starts_with("separating track "));

@@ -374,7 +374,7 @@ fn figures(text: &str) -> Vec<Figure<'_>> {
             ["free", "avail", "available", "left", "remaining"].iter().any(|f| said.split([' ', '_']).any(|w| w == *f))
         });
         let wanted = match unit {
-            Unit::Bytes => !has(&label, NO_MEMORY) && !has(&word, NO_MEMORY),
+            Unit::Bytes => !label.contains("swap") && !has(&label, NO_MEMORY) && !has(&word, NO_MEMORY),
             Unit::Percent => value <= 100.0 && (has(&label, MEMORY) || of_memory(after)),
             Unit::Things => has(&label, KEPT) && !after.starts_with(['/', ':']) && start > 0,
         };
