@@ -68,7 +68,7 @@ pub(super) fn complete(document: &Document, position: usize, event: &mut Event) 
             told = told.or(Some(figure));
         }
     }
-    // A heap that ended at less than half of what an option asks for never had it: `npx --max-old-space-size=8192 build`.
+    // A heap that ended below half of what an option asks for never had it: `npx --max-old-space-size=8192 build`.
     let used = event.facts.get(Fact::Used).or(event.facts.get(Fact::Allocated)).map_or(u64::MAX, |used| used.bytes);
     let in_force = |figure: &units::Figure| event.program != Program::Node || used >= figure.bytes / 2;
     if let Some(figure) = told.filter(in_force) {

@@ -67,7 +67,7 @@ const KNOWN: &[(&str, &str)] = &[
     ("Out of Memory Error: could not", "SET memory_limit = '<more>'"),
     // vLLM, vllm/core/scheduler.py, up to 0.9.
     ("lack of CPU swap space", "swap_space=<more GiB>"),
-    ("not enough memory for BAM sorting", "--limitBAMsortRAM <as much as the message says>"),
+    ("not enough memory for BAM sorting", "--limitBAMsortRAM <more>"),
 ];
 
 /// Notes the line that raises what refused. A program that names its own setting has refused by it.

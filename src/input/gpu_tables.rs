@@ -290,7 +290,7 @@ fn column(name: &str) -> Column {
     }
 }
 
-/// `7000MiB`, `7000 MiB`, `24.00GiB`; `7.000MiB`, where thousands are set off by a point: no tool prints three decimals.
+/// `7000MiB`, `7000 MiB`, `24.00GiB`; and `7.000MiB` with its thousands set off, since no tool prints three decimals.
 fn mebibytes(cell: &str, at: Span) -> Option<Figure> {
     let cell = cell.trim();
     let digits = cell.bytes().take_while(|b| b.is_ascii_digit() || *b == b'.').count();

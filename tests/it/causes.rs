@@ -331,6 +331,7 @@ fn a_printed_figure_stands_on_a_cited_line() {
             let sentence = sentence.split("; a context alone").next().unwrap_or_default();
             let sentence = sentence.split("containers get 64 MiB").next().unwrap_or_default();
             let sentence = sentence.split(", below the 9 GiB").next().unwrap_or_default();
+            let sentence = sentence.split(": it may hold 2 to 4 GiB").next().unwrap_or_default();
             let sentence = sentence.split("single buffers above 4 GiB").last().unwrap_or_default();
             // What is never told may be a product of settings.
             let background = matches!(mechanism.id, "bound" | "kill" | "last-straw");
@@ -343,7 +344,7 @@ fn a_printed_figure_stands_on_a_cited_line() {
                 .filter(|line| reading.lines.contains(&line.number))
                 .map(|line| line.text.as_str())
                 .collect();
-            if cited.iter().any(|line| line.contains("shape[") || line.contains("shape (")) {
+            if cited.iter().any(|line| ["shape[", "shape (", "shape ["].iter().any(|words| line.contains(words))) {
                 continue;
             }
             let mut there: Vec<f64> = cited.iter().flat_map(|line| numbers(line)).collect();

@@ -56,6 +56,7 @@ mod rules;
 mod run;
 #[cfg(target_os = "linux")]
 mod run_inside;
+mod said_and_in_force;
 mod screen;
 mod several_logs;
 mod side_tables;
