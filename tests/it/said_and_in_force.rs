@@ -243,3 +243,13 @@ fn steps_that_are_evaluated_are_not_told_to_be() {
                mx.eval(state, losses, n_tokens)\nRuntimeError: [metal::malloc] Resource limit (499000) exceeded.\n";
     assert!(!offers_for(log).contains(&"evaluate-each-step"), "{}", report(log));
 }
+
+#[test]
+fn more_than_an_exabyte_is_no_size() {
+    let log = "process.c:12: fork: Cannot allocate memory\nRuntimeError: CUDA out of memory. Tried to allocate more than 1EB \
+               memory.\n";
+    let told: Value = serde_json::from_str(&run(&["explain", "--format", "json"], log)).unwrap();
+    for found in told["incidents"].as_array().unwrap() {
+        assert!(found["facts"]["requested_bytes"].is_null(), "{found}");
+    }
+}

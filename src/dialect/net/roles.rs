@@ -498,7 +498,9 @@ fn places(line: &str, next: &str, at: Span, cut: bool, base: Base) -> Vec<Place>
         let minutes = before == Some('[') && unit.is_some_and(|(word, _)| word == "m");
         // `shape[1532,128,2049,2]`
         let of_list = before == Some('[') && unit.is_none() && rest.starts_with(',');
-        if minutes || of_list {
+        // `Tried to allocate more than 1EB memory.`: all that PyTorch says of a wrong size.
+        let beyond = unit.is_some_and(|(word, _)| word == "EB") && line[..start].ends_with("more than ");
+        if minutes || of_list || beyond {
             continue;
         }
         let labelled = unit_of_label(&line[..start]).filter(|_| unit.is_none() && !(cut && rest.trim().is_empty()));
