@@ -68,8 +68,8 @@ fn advise(case: &Case) -> Advice {
     // c10/cuda/CUDACachingAllocator.cpp, up to 2.12.
     if case.accelerator() == Accelerator::Hip {
         return Advice::Withheld(text!(
-            en: "builds for ROCm accept expandable segments and leave them off",
-            zh: "ROCm 版接受 expandable_segments 但不启用"
+            en: "builds for ROCm accept expandable segments and leave them off, up to PyTorch 2.12 at least",
+            zh: "ROCm 版接受 expandable_segments 但不启用（至少到 PyTorch 2.12）"
         ));
     }
     if case.torch_version().is_some_and(|version| version < (2, 1)) {

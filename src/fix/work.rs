@@ -86,8 +86,7 @@ fn model(case: &Case) -> Vec<Work> {
 
 fn on_host(case: &Case) -> Vec<Work> {
     let loader = case.sign(Sign::DataLoaderWorker) || case.context.workers.is_known() || case.trainer().is_some();
-    let builds = case.clue(Clue::Builds) && !case.clue(Clue::SolvesPackages);
-    if case.sign(Sign::CompilerKilled) || builds && case.sign(Sign::KilledWithoutProof) {
+    if case.sign(Sign::CompilerKilled) || case.context.builds() && case.sign(Sign::KilledWithoutProof) {
         return vec![Work::Build];
     }
     // A service of the system itself reads nobody's data.

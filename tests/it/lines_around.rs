@@ -7,21 +7,22 @@ use crate::binary::{oomdoc, outcome};
 use crate::fixes::{lines_of, offers_for};
 use serde_json::Value;
 
-fn run(arguments: &[&str], log: &str) -> String {
+/// What the program prints of a log that is piped to it.
+pub fn run(arguments: &[&str], log: &str) -> String {
     outcome(oomdoc().args(arguments).arg("-").write_stdin(log)).1
 }
 
-fn report(log: &str) -> String {
+pub fn report(log: &str) -> String {
     run(&["explain", "-v"], log)
 }
 
 /// The first incident of the JSON report.
-fn incident(log: &str) -> Value {
+pub fn incident(log: &str) -> Value {
     let told: Value = serde_json::from_str(&run(&["explain", "--format", "json"], log)).unwrap();
     told["incidents"][0].clone()
 }
 
-fn first_cause(log: &str) -> String {
+pub fn first_cause(log: &str) -> String {
     incident(log)["causes"][0]["id"].as_str().unwrap_or_default().to_string()
 }
 

@@ -3,30 +3,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use crate::binary::{oomdoc, outcome};
 use crate::fixes::{lines_of, offers_for};
+use crate::lines_around::{first_cause, incident, report, run};
 use serde_json::Value;
-
-fn run(arguments: &[&str], log: &str) -> String {
-    outcome(oomdoc().args(arguments).arg("-").write_stdin(log)).1
-}
-
-fn report(log: &str) -> String {
-    run(&["explain", "-v"], log)
-}
-
-/// The first incident of the JSON report.
-fn incident(log: &str) -> Value {
-    let told: Value = serde_json::from_str(&run(&["explain", "--format", "json"], log)).unwrap();
-    told["incidents"][0].clone()
-}
 
 fn facts(log: &str) -> Value {
     incident(log)["facts"].clone()
-}
-
-fn first_cause(log: &str) -> String {
-    incident(log)["causes"][0]["id"].as_str().unwrap_or_default().to_string()
 }
 
 #[test]

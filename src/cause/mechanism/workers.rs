@@ -51,8 +51,7 @@ pub const DIED: Mechanism = Mechanism {
                 .at(event.at),
             );
         }
-        let builds = incident.context.has(Clue::Builds) && !incident.context.has(Clue::SolvesPackages);
-        if event.has(Sign::CompilerKilled) || builds && event.has(Sign::KilledWithoutProof) {
+        if event.has(Sign::CompilerKilled) || incident.context.builds() && event.has(Sign::KilledWithoutProof) {
             let killed = |event: &&Event| event.has(Sign::CompilerKilled) || event.has(Sign::KilledWithoutProof);
             if let Some(second) = incident.followers.iter().find(killed) {
                 return Some(

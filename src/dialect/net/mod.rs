@@ -1329,11 +1329,7 @@ const SOON: usize = 3;
 /// A device's refusal that a known program got over: it says so on the message's own lines or right behind them, and it
 /// does not die of it.
 pub(super) fn survived(document: &Document, position: usize, event: &Event) -> bool {
-    if event.standing != Standing::Failure
-        || event.resource.on_host()
-        || event.program.is_warden()
-        || outcome::counts_failures(document, position)
-    {
+    if event.standing != Standing::Failure || event.resource.on_host() || event.program.is_warden() {
         return false;
     }
     let says = |at: usize, words: &[&str]| {
@@ -1351,12 +1347,13 @@ pub(super) fn survived(document: &Document, position: usize, event: &Event) -> b
     };
     let outcome = outcome::after(document, last);
     // An exception ends what raised it, unless the log shows that something went on.
-    match outcome {
+    let went_on = match outcome {
         After::Died => false,
         // A pool that is refused its growth does with what it has.
         After::WentOn => event.has(Sign::PoolGrowthRefused) || here() || soon(OTHER_WAY),
         After::Unknown => mild && here() || tried(AGAIN),
-    }
+    };
+    went_on && !outcome::counts_failures(document, position)
 }
 
 /// Words by which the line behind a refusal says that it is tried in another way.

@@ -473,6 +473,11 @@ impl Context {
         here().next().filter(|_| own.len() >= 2).map(|listed| Span::line(listed.line))
     }
 
+    /// True where compilers ran: what a package's solver was started from by `make` is no build.
+    pub fn builds(&self) -> bool {
+        self.has(Clue::Builds) && !self.has(Clue::SolvesPackages)
+    }
+
     /// True where half of /dev/shm or more was free when it was looked at, which may have been after the failure, and
     /// twice what was asked for would have fitted: those who share memory ask more than once.
     pub fn shared_memory_has_room(&self, asked: Option<Figure>) -> bool {

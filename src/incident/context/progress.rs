@@ -22,13 +22,13 @@ pub(super) struct Progress {
     pub gpu_memory: Option<u64>,
 }
 
-/// Reads the progress that a line tells, if any. `phases` tells that the line holds a word that phases are announced
-/// with.
 /// True for `waiting for the server to be up (3/30)`, which counts no work.
 pub(super) fn waits(text: &str) -> bool {
     text.trim_start().get(..7).is_some_and(|begin| begin.eq_ignore_ascii_case("waiting"))
 }
 
+/// Reads the progress that a line tells, if any. `phases` tells that the line holds a word that phases are announced
+/// with.
 pub(super) fn read(text: &str, phases: bool) -> Option<Progress> {
     let mut progress = Progress::default();
     if !ultralytics_row(text, &mut progress) {

@@ -239,6 +239,7 @@ const MEMORY: &[&str] = &[
 
 /// Words of what has a size and is no memory.
 const NO_MEMORY: &[&str] = &[
+    "swap",
     "download",
     "upload",
     "read",
@@ -374,7 +375,7 @@ fn figures(text: &str) -> Vec<Figure<'_>> {
             ["free", "avail", "available", "left", "remaining"].iter().any(|f| said.split([' ', '_']).any(|w| w == *f))
         });
         let wanted = match unit {
-            Unit::Bytes => !label.contains("swap") && !has(&label, NO_MEMORY) && !has(&word, NO_MEMORY),
+            Unit::Bytes => !has(&label, NO_MEMORY) && !has(&word, NO_MEMORY),
             Unit::Percent => value <= 100.0 && (has(&label, MEMORY) || of_memory(after)),
             Unit::Things => has(&label, KEPT) && !after.starts_with(['/', ':']) && start > 0,
         };
