@@ -45,7 +45,8 @@ impl Case<'_> {
     pub(super) fn installed_command(&self) -> bool {
         // Its launcher lies beside the interpreter; all that follows is the package's own.
         let of_a_package = |frame: &Frame| !frame.is_user_code() || path(frame).contains("/bin/");
-        self.clue(Clue::InstalledCommand) && self.context.frames.iter().all(of_a_package)
+        let native = self.clue(Clue::NativeProgram) && self.context.frames.is_empty();
+        native || self.clue(Clue::InstalledCommand) && self.context.frames.iter().all(of_a_package)
     }
 
     /// True for one of diffusers' pipelines, which is several models: the options of a single one are refused.

@@ -6,6 +6,7 @@ use super::work::runs_under_its_own_name;
 use crate::cause::mechanism::pool;
 use crate::cause::{CauseId, nature};
 use crate::dialect::{Fact, Resource, Sign};
+use crate::domain::program::Kind;
 use crate::domain::trainer::Trainer;
 use crate::domain::{Number, Program, closed_set};
 use crate::incident::context::{Clue, Frame};
@@ -223,7 +224,10 @@ const LIKELY_LIMIT: f64 = 0.5;
 /// True where the program refused by a limit of its own: more of the machine's memory does not lift it.
 fn stopped_at_its_own_limit(case: &Case) -> bool {
     let own = case.program().own_limit().is_some() || case.sign(Sign::RefusedByLimit);
-    own && case.on_host() && case.confidence(CauseId::FrameworkLimit) >= LIKELY_LIMIT
+    // A scheduler's limit is what was asked of it.
+    own && case.program().kind() != Kind::Scheduler
+        && case.on_host()
+        && case.confidence(CauseId::FrameworkLimit) >= LIKELY_LIMIT
 }
 
 /// True where what was refused is a cache of keys and values in a program without an engine: it is made for a number

@@ -84,6 +84,12 @@ pub const FIX: Fix = Fix {
         line(Target::Shell, "#PBS -l mem={tried}{lower}b")
             .note("PBS Pro: in the statement of the chunk, select=1:mem=…", "PBS Pro：写在 select=1:mem=… 中")
             .when("pbs"),
+        line(Target::Shell, "#PBS -l vmem={tried}{lower}b")
+            .note(
+                "address space counts here, mem= does not; pvmem= where the site limits each process",
+                "此处计的是地址空间，mem= 不起作用；站点按进程限制时用 pvmem=",
+            )
+            .when("pbs-vmem"),
         line(Target::Shell, "#$ -l h_vmem={tried}{unit}").note("for each slot", "每个 slot 的量").when("sge"),
         line(Target::Shell, "#BSUB -M {tried}{unit}B -R \"rusage[mem={tried}{unit}B]\"")
             .note("before LSF 10 a bare number in the site's unit", "LSF 10 之前只写数字，单位由站点规定")
@@ -175,7 +181,12 @@ fn advise(case: &Case) -> Advice {
             zh: "最后一次读数只占内存的 {share} %：是某个上限拒绝了申请，增加内存不会改变它"
         ));
     }
-    let more = by_settings.flatten().or(limit.map(|limit| limit.saturating_add(limit / 2)));
+    // Less than what was used when it was stopped is no limit to ask for.
+    let of_addresses = facts.get(Fact::Used).is_none() && facts.get(Fact::TotalVm).is_some();
+    let used = facts.get(Fact::Used).or(facts.get(Fact::TotalVm).filter(|_| of_addresses)).map(|figure| figure.bytes);
+    let beyond = used.zip(limit).map(|(used, limit)| (used.saturating_add(used / 5), limit.saturating_add(limit / 2)));
+    let by_use = beyond.filter(|(used, half)| used > half && !evicted).map(|(used, _)| used);
+    let more = by_settings.flatten().or(by_use).or(limit.map(|limit| limit.saturating_add(limit / 2)));
     // Whole GiB, or MiB where the limit is small.
     let (tried, unit) = match more {
         Some(more) if more < 4 * GIB => (more.div_ceil(MIB).max(1), "M"),
@@ -199,6 +210,7 @@ fn advise(case: &Case) -> Advice {
     let old = case.context.origin.kernel.is_some_and(|kernel| kernel < (3, 0));
     // Their own words, where there is a figure to write; Slurm's lines stand by themselves.
     let words = warden.and_then(|warden| match warden {
+        Program::Pbs if of_addresses => Some("pbs-vmem"),
         Program::Pbs => Some("pbs"),
         Program::Sge => Some("sge"),
         Program::Lsf => Some("lsf"),
@@ -220,13 +232,13 @@ fn advise(case: &Case) -> Advice {
         .when("desktop", desktop)
         .when("boot", boot)
         .when("notebook", notebook)
-        .when("image", image && whole && !notebook)
+        .when("image", image && limit.is_none() && !notebook)
         .when("cluster", cluster && asked.is_none())
         .when("asked", asked.is_some())
         .fill("twice", asked.map_or("", |(_, twice)| twice.as_str()))
         .fill("process", case.context.origin.nextflow_process.as_deref().unwrap_or("NAME"))
         .when("scheduler", words.is_some() && more.is_none())
-        .when("docker-unread", more.is_none() && !case.started_without_a_limit())
+        .when("docker-unread", more.is_none() && !case.started_without_a_limit() && !image)
         .when("evicted", evicted)
         // What the pod asked for is told by the change of the request where it is printed.
         .when("requests-untold", evicted && !case.incident.event.evicted())
@@ -257,6 +269,10 @@ fn advise(case: &Case) -> Advice {
             _ if by_settings.flatten().is_some() => text!(
                 en: "by their settings the loaders need {tried} {unit}iB with a tenth of room",
                 zh: "按其设置，数据加载连同一成余量需要 {tried} {unit}iB"
+            ),
+            Some(_) if by_use.is_some() => text!(
+                en: "it held more than half as much again as its limit; a fifth above that is {tried} {unit}iB",
+                zh: "它占用的已超过上限的一倍半；再加五分之一为 {tried} {unit}iB"
             ),
             Some(limit) => {
                 let shown = bytes(limit);

@@ -69,7 +69,7 @@ pub fn assemble(document: &Document, events: Vec<Event>) -> (Vec<Incident>, Vec<
         harmless.order_by_key(|event| event.at.first);
         return (Vec::new(), harmless);
     }
-    let primary = primary_of(&groups, &survivals);
+    let primary = primary_of(document, &groups, &survivals);
     let shared = shared_devices(&groups);
     let mut previous = None;
     let mut incidents = Vec::with_capacity(groups.len());
@@ -501,11 +501,44 @@ fn outlived(mut event: Event, survival: Survival) -> Event {
 
 /// The incident that the job died of: of the newest run the first that the program neither says it caught nor
 /// outlived; none where it outlived all. Who has tried again asks about the last try.
-fn primary_of(groups: &[Group], survivals: &[Option<Survival>]) -> Option<usize> {
+fn primary_of(document: &Document, groups: &[Group], survivals: &[Option<Survival>]) -> Option<usize> {
     let dead = |i: &usize| survivals.get(*i).is_none_or(Option::is_none);
     let run = (0..groups.len()).filter(dead).map(|i| groups[i].run).max()?;
     let of_newest = || (0..groups.len()).filter(dead).filter(|i| groups[*i].run == run);
-    of_newest().find(|i| !groups[*i].event.has(Sign::CaughtAndContinued)).or_else(|| of_newest().next())
+    let first = of_newest().find(|i| !groups[*i].event.has(Sign::CaughtAndContinued)).or_else(|| of_newest().next())?;
+    // A system's log holds the kills of days: those a while after another did not follow from it.
+    let killed = |i: usize| groups[i].event.has(Sign::KilledWithProof) && groups[i].event.facts.pid.is_known();
+    let mut newest = first;
+    for later in of_newest().filter(|i| *i > first && killed(first) && killed(*i)) {
+        if times_between(document, &groups[newest].event, &groups[later].event) > ONE_STORY {
+            newest = later;
+        }
+    }
+    Some(newest)
+}
+
+/// Seconds within which kills of one shortage follow each other.
+const ONE_STORY: f64 = 600.0;
+
+/// Seconds between two lines by the kernel's own count or by the time of day, 0 where neither tells.
+fn times_between(document: &Document, earlier: &Event, later: &Event) -> f64 {
+    let stamp = |event: &Event, read: fn(&str) -> Option<f64>| {
+        (event.at.first..=event.at.last).take(4).find_map(|line| read(&document.line(line)?))
+    };
+    let both = |read: fn(&str) -> Option<f64>| stamp(earlier, read).zip(stamp(later, read));
+    match (both(uptime), both(clock)) {
+        (Some((from, to)), _) => to - from,
+        // Past midnight the clock goes back.
+        (None, Some((from, to))) => (to - from).rem_euclid(86_400.0),
+        (None, None) => 0.0,
+    }
+}
+
+/// The seconds since boot in front of a kernel's message: `[ 3936.393311] `.
+fn uptime(text: &str) -> Option<f64> {
+    let (stamp, _) = text.split_once('[')?.1.split_once(']')?;
+    let stamp = stamp.trim_start();
+    (stamp.len() <= 20 && stamp.contains('.')).then(|| stamp.parse().ok())?
 }
 
 #[cfg(test)]
@@ -550,6 +583,20 @@ mod tests {
         assert_eq!(incidents[0].event.rank, Some(3));
         assert_eq!(incidents[0].ranks.iter().map(|fall| fall.rank).collect::<Vec<_>>(), [Some(3), Some(0), Some(1)]);
         assert_eq!(incidents[0].followers.len(), 2);
+    }
+
+    #[test]
+    fn of_kills_of_several_days_the_newest_is_asked_about() {
+        let kill =
+            |line: u64| of_pid(event(Program::LinuxKernel, Resource::Host, line), 100 + line, Sign::KilledWithProof);
+        let asked = |text: &str| {
+            let incidents = incidents(text, vec![kill(1), kill(2), kill(3)]);
+            incidents.iter().find(|one| one.primary).map(|one| one.event.at.first)
+        };
+        assert_eq!(asked("Mar 9 22:10:13 killed\nMar 10 03:44:51 killed\nMar 10 03:44:52 killed\n"), Some(2));
+        assert_eq!(asked("[ 3936.393433] killed\n[ 3936.5] killed\n[99136.5] killed\n"), Some(3));
+        assert_eq!(asked("[ 3936.393433] killed\n[ 3936.5] killed\n[ 3940.5] killed\n"), Some(1));
+        assert_eq!(asked("killed\nkilled\nkilled\n"), Some(1));
     }
 
     #[test]

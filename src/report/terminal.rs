@@ -10,6 +10,7 @@ use crate::cause::mechanism::limit::WATCHED;
 use crate::cause::{CauseId, Finding};
 use crate::dialect::{Event, Fact, Resource, Sign};
 use crate::domain::Number;
+use crate::domain::program::Kind;
 use crate::evidence::Evidence;
 use crate::fix::{Class, Frees, Numerics, Ranked};
 use crate::incident::Incident;
@@ -1407,7 +1408,11 @@ pub fn verdict(diagnosis: &Diagnosis, all: &[Diagnosis]) -> Text {
         && (event.facts.get(Fact::Free).is_none() || event.on_android());
     // The message names the setting by which the program itself refused, or a worker was ended at its share.
     let budget = event.resource == Resource::Host && event.kept_to_a_budget();
-    let own = event.resource == Resource::Host && event.facts.setting.is_known() || budget;
+    // A runtime or service that refuses by its own limit says nothing of the machine.
+    let by_itself = heap && event.has(Sign::RefusedByLimit) && !event.has(Sign::AddressSpaceLimit);
+    let runtime = event.program.kind() == Kind::Runtime;
+    let own = event.resource == Resource::Host && event.facts.setting.is_known() || budget || by_itself && !runtime;
+    let ran_out = ran_out || by_itself;
     let place = threshold.unwrap_or_else(|| match ran_out {
         _ if budget => text!(en: "The limit of one worker", zh: "单个 worker 的上限"),
         _ if own => text!(en: "The program's own limit", zh: "程序自身的上限"),

@@ -9,7 +9,7 @@ use crate::evidence::Span;
 use crate::incident::Incident;
 use crate::incident::context::{AnnouncedPool, Clue};
 use crate::text;
-use crate::units::{Bytes, GIB, percent};
+use crate::units::{Bytes, GIB, about, percent};
 
 /// The share of the device's memory that XLA and TensorFlow reserve at start: 0.75 of the total since jaxlib 0.4.1, 0.9
 /// of what is free before.
@@ -228,23 +228,50 @@ pub const WARM_UP: Mechanism = Mechanism {
     },
 };
 
+/// What lies outside the framework's allocator, and the share that a pool takes at start, where the one is the other and a
+/// context.
+fn share_taken_outside(incident: &Incident) -> Option<(String, String)> {
+    let ledger = &incident.ledger;
+    let capacity = ledger.capacity?.middle().max(1) as f64;
+    let outside = ledger.non_framework.or(ledger.outside)?.at_least_zero();
+    let share = POOL_SHARES.into_iter().find(|share| {
+        let pool = (capacity * share) as i128;
+        outside.high >= pool && outside.low <= pool + CONTEXT
+    })?;
+    Some((about(outside), percent(share)))
+}
+
+/// The most that a context with its libraries' kernels takes.
+const CONTEXT: i128 = GIB as i128;
+
 /// Another framework in the same process.
 pub const SECOND_FRAMEWORK: Mechanism = Mechanism {
     id: "second-framework",
-    levels: &["present"],
+    levels: &["its-share", "present"],
     read: |incident| {
         let span = incident.context.clues.get(&Clue::SecondFramework)?;
         // What the clue shows is then the program itself.
         let itself = matches!(incident.event.program, Program::Tensorflow | Program::Jax);
-        (on_gpu(incident) && !itself).then(|| {
-            Reading::new(
+        let share = share_taken_outside(incident);
+        (on_gpu(incident) && !itself).then(|| match share {
+            Some((held, share)) => Reading::new(
+                "its-share",
+                text!(
+                    en: "{held} lie outside this framework's allocator: the {share} of the device that XLA and \
+                         TensorFlow reserve at start, and a context (computed)",
+                    zh: "{held} 在本框架的分配器之外：正是 XLA 和 TensorFlow 启动时预留的设备的 {share}，加一个上下文\
+                         （计算值）"
+                ),
+            )
+            .at(*span),
+            None => Reading::new(
                 "present",
                 text!(
                     en: "another framework in the same process may have taken its share first",
                     zh: "同一进程中的另一个框架可能先占走了它的份额"
                 ),
             )
-            .at(*span)
+            .at(*span),
         })
     },
 };
@@ -304,6 +331,16 @@ mod tests {
         assert_eq!(level(&WARM_UP, &incident), Some("beside-the-pools"));
         incident.context.clues.insert(Clue::SecondFramework, Span::line(2));
         assert_eq!(level(&SECOND_FRAMEWORK, &incident), Some("present"));
+        // 24 GiB less 18 of XLA's pool and half a GiB of a context.
+        let figures = [
+            (Fact::Capacity, "24.00 GiB"),
+            (Fact::Allocated, "5.20 GiB"),
+            (Fact::Reserved, "5.40 GiB"),
+            (Fact::Free, "0.10 GiB"),
+        ];
+        let mut beside = torch(&figures);
+        beside.context.clues.insert(Clue::SecondFramework, Span::line(2));
+        assert_eq!(level(&SECOND_FRAMEWORK, &beside), Some("its-share"));
     }
 
     #[test]

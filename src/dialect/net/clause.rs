@@ -614,11 +614,14 @@ fn too_large(clause: &[Word<'_>]) -> Option<(usize, usize)> {
     let more = pair(&["more"], &["than"], 8).filter(|_| pair(&["more"], MATTER, 3).is_some());
     let more = more.and_then(|(from, _)| Some((from, clause.last()?.end())));
     let large = pair(&["too"], &["large", "big", "much", "small", "little", "low"], 1);
+    // `too many k-mers to fit into available memory`
+    let many = pair(&["too"], &["many"], 1).filter(|_| pair(&["fit"], MATTER, 4).is_some());
     let fits = clause.iter().any(|word| word.is(&["fit", "fits", "memory", "ram", "vram"]));
     let short = pair(MATTER, &["small", "low", "little"], 4)
         .filter(|_| pair(&["too"], &["small", "low", "little"], 1).is_some());
     large
         .filter(|_| fits && clause.iter().any(|word| word.is(&["fit", "fits", "for", "available", "gpu", "device"])))
+        .or(many)
         .or(short)
         .or(more)
         .or_else(|| pair(&["below", "under", "than"], &["minimum", "required", "requirement", "requirements"], 4))
@@ -886,6 +889,7 @@ mod tests {
             "free fragment not found",
             "no free chunk available in zone 3",
             "the register of 40 qubits would be too large to fit into the available memory",
+            "the reads contain too many k-mers to fit into available memory",
             "this plan needs more memory than the device has",
             "the plan requires more system memory (12 gib) than is available",
             "the mesh exceeds the physical memory of the device",

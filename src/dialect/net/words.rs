@@ -124,6 +124,7 @@ pub const TRIGGERS: &[&str] = &[
     "(?i)won't fit",
     "(?i)will not fit",
     "(?i)not fit in",
+    "(?i)to fit in",
     "(?i)could not fit",
     "(?i)NoMemoryError",
     "(?i)Heap exhausted",

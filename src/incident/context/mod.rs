@@ -244,6 +244,8 @@ closed_set! {
         CopyPerNode = "copy-per-node",
         /// A traceback starts in an installed command.
         InstalledCommand = "installed-command",
+        /// A program of C++ on libtorch ended by one of its exceptions: nothing of Python shows.
+        NativeProgram = "native-program",
         /// A JAX, TensorFlow or second framework shares the process.
         SecondFramework = "second-framework",
         /// Request sizes vary with the data (sequence lengths, image sizes, graph sizes).

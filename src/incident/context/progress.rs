@@ -510,7 +510,16 @@ fn announced(text: &str) -> Option<Phase> {
     {
         return Some(Phase::OptimizerSetup);
     }
-    if says(&["running training", "start training", "starting training", "begin training", "begin model training"]) {
+    if says(&[
+        "running training",
+        "start training",
+        "starting training",
+        "begin training",
+        "begin model training",
+        // TensorFlow's supervisor, between its first checkpoint and the first step.
+        "starting queues",
+        "global_step/sec",
+    ]) {
         return Some(Phase::Train);
     }
     // What a server prints once it is up: its warm-up is over.

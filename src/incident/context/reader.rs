@@ -585,6 +585,8 @@ impl<'a> ContextReader<'a> {
         // A phase that was announced, as long as no further step was told since: progress bars print theirs again.
         let mut announced: Option<(Phase, Span)> = None;
         let (mut last_step, mut step_moved) = (None, false);
+        // Nor one that a start of training was told since: a session saves its first checkpoint before any step.
+        let mut begun = false;
         // Nor does one that belongs to an epoch before the last.
         let mut last_epoch = None;
         for told in near {
@@ -600,9 +602,11 @@ impl<'a> ContextReader<'a> {
                     progress.phase
                 && (progress.step.is_none() || progress.step == last_step)
                 && (progress.epoch.is_none() || progress.epoch == last_epoch)
+                && !(begun && phase == Phase::Checkpoint)
             {
                 announced = Some((phase, span));
             }
+            begun |= progress.phase == Some(Phase::Train) && progress.step.is_none() && progress.epoch.is_none();
             if let Some(epoch) = progress.epoch {
                 context.epoch.note(epoch as u64, span);
             }

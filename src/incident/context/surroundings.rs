@@ -407,6 +407,10 @@ pub(super) fn clues(text: &str, found: &mut Vec<Clue>) {
         ]) || says(&["/go/src/"]) && says(&["llama.cpp"]),
     );
     add(Clue::InstalledCommand, starts_in_a_command(text));
+    add(
+        Clue::NativeProgram,
+        says(&["terminate called after throwing an instance of 'c10"]) && !says(&["python", ".py"]),
+    );
     // The bar of Lightning's `trainer.predict`.
     add(Clue::Predicts, says(&["predicting dataloader"]));
     add(Clue::StableDiffusionCpp, says(&["stable-diffusion.cpp"]));
@@ -439,7 +443,7 @@ pub(super) fn clues(text: &str, found: &mut Vec<Clue>) {
     add(Clue::CopyPerNode, says(&["use_numa=1"]));
     add(
         Clue::SecondFramework,
-        says(&["created tensorflow device", "xla_bridge", "import jax", "import tensorflow", "jaxlib"]),
+        says(&["created tensorflow device", "xla_bridge", "import jax", "import tensorflow", "jaxlib", "torch_xla"]),
     );
     add(Clue::LongLived, says(&["ipykernel", "<ipython-input", "cell in[", "uvicorn", "gradio", "jupyter"]));
     add(
