@@ -136,7 +136,7 @@ pub(crate) fn proof(incident: &Incident) -> Option<Proof> {
     if let Some(found) = at("host-request", &["exceeds-machine"]) {
         return by(CauseId::SingleHugeAllocation, found);
     }
-    if let Some(found) = at("host-request", &["need-exceeds-machine"]) {
+    if let Some(found) = at("host-request", &["need-exceeds-machine", "data-exceeds-machine"]) {
         return by(CauseId::HostMemory, found);
     }
     if let Some(found) = at("limit", &["reserve-exceeded", "custom-allocator"]) {

@@ -445,6 +445,8 @@ fn stopped_by_someone(document: &Document, position: usize, death: &Death) -> bo
         let line = field::text(document, at);
         death.code == Some(137) && WORDS.iter().any(|word| line.contains(word))
             || SENDERS.iter().any(|word| line.contains(word))
+            // supervisord, of a program that did not end in time.
+            || line.contains("killing '") && line.contains(" with SIGKILL")
             // A server that kills its own worker after a time-out names it.
             || line.contains("WORKER TIMEOUT")
                 && death.pid.is_some_and(|pid| field::number_after(line, "(pid:") == Some(pid))

@@ -383,7 +383,9 @@ const SENTENCES: &[Wording] = &[
             (Fact::Requested, "blockofsize", Unit::CutOff(Base::Decimal)),
             (Fact::Requested, "blockof", Unit::CutOff(Base::Decimal)),
             (Fact::Allocated, "(", Unit::CutOff(Base::Decimal)),
+            (Fact::Allocated, "(", Unit::Counted(1, "/")),
             (Fact::Limit, "/", Unit::CutOff(Base::Decimal)),
+            (Fact::Limit, "/", Unit::Counted(1, "used")),
         ],
         ..WORDING
     },

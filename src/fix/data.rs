@@ -48,7 +48,7 @@ impl Case<'_> {
         };
         self.program() == Program::Numpy
             || self.incident.event.wide_type().is_some()
-            || self.reads_a_file()
+            || self.context.reads_a_file()
             || self.context.frames.iter().any(of_data)
             || self.phase() == Some(Phase::DataLoading)
             || self.clue(Clue::ReadsData)

@@ -506,7 +506,7 @@ impl Fix {
         let of_size = of_size || arranges;
         let sure = case.confidence(CauseId::LeakGrowth) >= GROWTH;
         // An array that was refused last is none of data that are read: a part of it would be refused a little later.
-        let of_an_array = self.id == "read-less-at-once" && case.requested().is_some() && !case.reads_a_file();
+        let of_an_array = self.id == "read-less-at-once" && case.requested().is_some() && !case.context.reads_a_file();
         (of_size && case.on_gpu() && sure || of_an_array && case.on_host() && (sure || case.rises_all_along()))
             && !is_for(self, CauseId::LeakGrowth)
     }

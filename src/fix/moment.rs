@@ -33,30 +33,6 @@ const STARTS: &[&str] = &["init_process_group", "distributed.barrier(", "dist.ba
 /// Those of them that only a job of several processes makes.
 const GROUPS: &[&str] = &["init_process_group", "distributed.barrier(", "dist.barrier(", "DistributedDataParallel("];
 
-/// Calls that read a file as a whole.
-const READS: &[&str] = &[
-    "read_csv",
-    "read_table",
-    "read_json",
-    "read_excel",
-    "read_parquet",
-    "read_pickle",
-    "read_sql",
-    "loadtxt",
-    "genfromtxt",
-    "np.load(",
-    "numpy.load(",
-    "fromfile",
-    "json.load",
-    "pickle.load",
-    ".readlines(",
-    ".read()",
-    "load_dataset(",
-    "imread",
-    "loadmat",
-    "Image.open",
-];
-
 /// Words of attention's own code.
 const ATTENTION: &[&str] =
     &["attn", "attention", "softmax", "q @ k", "query", "scores", "baddbmm", "k.transpose", "keys.transpose"];
@@ -768,16 +744,6 @@ impl<'a> Case<'a> {
     fn model_is_named(&self, words: &[&str]) -> bool {
         let name = self.context.model.get().map(|name| name.to_ascii_lowercase());
         name.is_some_and(|name| words.iter().any(|word| name.contains(word)))
-    }
-
-    /// True where a file is read as a whole.
-    pub fn reads_a_file(&self) -> bool {
-        let reads = |frame: &Frame| {
-            let code = frame.code.as_deref().unwrap_or_default();
-            let file = path(frame);
-            READS.iter().any(|call| code.contains(call)) || file.contains("pandas/io/") || file.contains("/npyio")
-        };
-        self.context.frames.iter().any(reads)
     }
 
     /// True where weights are quantised by what the program, its model or its frames are called.

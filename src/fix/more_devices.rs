@@ -58,6 +58,9 @@ pub const FIX: Fix = Fix {
 /// The first build of llama.cpp whose `--split-mode` is `layer` unless it is told otherwise (January 2024).
 const SPLITS_BY_LAYERS: u16 = 1842;
 
+/// Devices that a node has, for nearly all nodes.
+const OF_A_NODE: u64 = 8;
+
 fn advise(case: &Case) -> Advice {
     // Processes that crowd one device of several need their own, not a model over all of them.
     if case.ranks_on_one_device() && case.engine().is_none() {
@@ -89,8 +92,9 @@ fn advise(case: &Case) -> Advice {
     let (ranks, only) = (case.devices_in_use(), case.only_device());
     let computed = budget.devices().filter(|devices| case.engine().is_some() && *devices > ranks && !only);
     let tried = computed.unwrap_or(ranks.saturating_mul(2));
-    // Several are in force whose number is not told.
-    let tried_text = match case.spreads_already() && ranks == 1 && computed.is_none() {
+    // Several are in force whose number is not told; or a node's are, and another one's are far from them.
+    let beyond_a_node = tried > OF_A_NODE && computed.is_none();
+    let tried_text = match case.spreads_already() && ranks == 1 && computed.is_none() || beyond_a_node {
         true => text!(en: "<more>", zh: "<更多>"),
         false => Text::same(tried.to_string()),
     };
@@ -119,7 +123,10 @@ fn advise(case: &Case) -> Advice {
                 zh: "权重与缓存的一半；日志没有给出大小"
             ),
         )
-        .own(case.own_option_with(Quantity::Parallel, ranks, tried).filter(|_| case.engine().is_some()))
+        .own(
+            case.own_option_with(Quantity::Parallel, ranks, tried)
+                .filter(|_| case.engine().is_some() && !beyond_a_node),
+        )
         .fill_text("tried", tried_text)
         .certainty(if computed.is_some() { Certainty::Likely } else { Certainty::RuleOfThumb })
         .because(match (computed, budget.weights) {

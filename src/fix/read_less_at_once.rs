@@ -3,7 +3,6 @@
 use super::Knob;
 use super::prelude::*;
 use super::work::runs_python;
-use crate::incident::context::Frame;
 
 pub const FIX: Fix = Fix {
     id: "read-less-at-once",
@@ -152,20 +151,6 @@ fn narrower(case: &Case) -> Option<&'static str> {
     })
 }
 
-/// True where it failed at a replay buffer: the places of one are all made at the start, or kept until it is full.
-fn keeps_a_replay_buffer(case: &Case) -> bool {
-    const NAMES: [&str; 4] = ["replaybuffer", "replaymemory", "replay_buffer", "replay_memory"];
-    let named = |text: &str| NAMES.iter().any(|name| text.to_ascii_lowercase().contains(name));
-    let of_it = |frame: &Frame| {
-        let file = super::moment::path(frame);
-        named(&frame.function)
-            || frame.code.as_deref().is_some_and(named)
-            || named(file.rsplit('/').next().unwrap_or_default())
-            || file.ends_with("stable_baselines3/common/buffers.py")
-    };
-    case.requested().is_some() && case.context.frames.iter().any(of_it)
-}
-
 /// Fewer places in it: what it holds is made by the program, not read.
 fn smaller_replay_buffer(case: &Case) -> Advice {
     Draft::new(case, &FIX)
@@ -203,7 +188,7 @@ fn smaller_replay_buffer(case: &Case) -> Advice {
 }
 
 fn advise(case: &Case) -> Advice {
-    if keeps_a_replay_buffer(case) {
+    if case.requested().is_some() && case.context.keeps_a_replay_buffer() {
         return smaller_replay_buffer(case);
     }
     let frames = || case.context.frames.iter();
@@ -218,7 +203,7 @@ fn advise(case: &Case) -> Advice {
             || frame.function.starts_with("pandas.")
             || frame.function.contains("join") && file.contains("pandas")
     });
-    let (reads, data) = (case.reads_a_file(), case.holds_data());
+    let (reads, data) = (case.context.reads_a_file(), case.holds_data());
     let (narrow, array) = (narrower(case), case.requested().is_some());
     let draft = Draft::new(case, &FIX);
     let draft = match narrow.filter(|_| !array_file && !table) {

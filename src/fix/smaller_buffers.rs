@@ -123,7 +123,7 @@ fn advise(case: &Case) -> Advice {
     };
     // A program that is in no list may have no such setting.
     let unknown = service.is_none() && case.victim().is_none_or(|program| program.targets().is_empty());
-    if unknown && (!case.alone_in_its_container() || runs_python(case)) {
+    if unknown && (!case.alone_in_its_container() || runs_python(case) || case.training()) {
         return Advice::Silent;
     }
     draft

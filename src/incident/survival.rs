@@ -72,6 +72,8 @@ enum End {
     Exit,
     /// Words of an end as it should be.
     Well,
+    /// The verdict of a build or pipeline on all of its work.
+    Verdict,
     /// The process died.
     Death,
     /// An exception, which its program may have caught and printed.
@@ -149,6 +151,9 @@ impl<'a> Aftermath<'a> {
     /// Whether the program outlived a failure, as far as the log shows.
     pub(super) fn survival(&self, failure: &Failure<'_>) -> Option<Survival> {
         let Failure { event, last, .. } = failure;
+        if let Some(line) = self.ended_with_success(failure) {
+            return Some(Survival::Finished(line));
+        }
         let killed = event.has(Sign::KilledWithProof) || event.has(Sign::KilledWithoutProof);
         if killed || event.program.is_warden() || event.has(Sign::Stated) || event.has(Sign::Asked) {
             return None;
@@ -176,6 +181,19 @@ impl<'a> Aftermath<'a> {
             _ => {}
         }
         went_on.map(Survival::WentOn)
+    }
+
+    /// The line of a verdict on the whole work, which is good and the last word: a step that was killed was made again, or
+    /// made in another way. What a warden tells may be of another job.
+    fn ended_with_success(&self, failure: &Failure<'_>) -> Option<u64> {
+        let Failure { event, last, .. } = failure;
+        if event.program.is_warden() || event.has(Sign::Stated) || event.has(Sign::Asked) {
+            return None;
+        }
+        let until = self.reader.next_run(*last);
+        let from = self.marks.partition_point(|mark| mark.line <= *last);
+        let last = self.marks[from..].iter().take_while(|mark| mark.line < until).last()?;
+        (last.end == End::Verdict).then_some(last.line)
     }
 
     /// True where the program itself says that it caught the failure.
@@ -297,6 +315,13 @@ fn end_of(text: &str) -> Option<End> {
         return None;
     }
     let lower = text.to_lowercase();
+    // Jenkins, Gradle, Maven, MSBuild, GitLab.
+    const VERDICTS: &[&str] =
+        &["finished: success", "build successful", "build success", "build succeeded", "job succeeded"];
+    let verdict = lower.trim().trim_start_matches("[info] ");
+    if VERDICTS.iter().any(|words| verdict.starts_with(words)) {
+        return Some(End::Verdict);
+    }
     if let Some(code) = exit_code(&lower) {
         return Some(if code == 0 { End::Exit } else { End::Death });
     }

@@ -249,5 +249,15 @@ fn all(context: &Context, rows: &mut impl Visitor) {
     });
     rows.word("visible_devices", Text::new("visible devices", "可见设备"), &context.visible_devices);
     rows.figure("memory_limit_bytes", Text::new("memory limit of the job", "作业内存限额"), &context.memory_limit);
+    rows.figure(
+        "announced_need_bytes",
+        Text::new("memory that the program said it needs, at least", "程序自称至少需要的内存"),
+        &context.announced_need,
+    );
+    rows.figure(
+        "announced_free_bytes",
+        Text::new("memory that the program then found free, at least", "程序当时发现的空闲内存（至少）"),
+        &context.announced_free,
+    );
     rows.figure("host_total_bytes", Text::new("RAM of the machine", "主机内存"), &context.host_total);
 }

@@ -1392,6 +1392,7 @@ pub fn verdict(diagnosis: &Diagnosis, all: &[Diagnosis]) -> Text {
     let by_limit = leading.is_some_and(|first| first.proved || alone && diagnosis.conclusion == Conclusion::Likely);
     let refused = of_device
         && (by_limit
+            || event.refuses_large_blocks()
             || event.has(Sign::AbsurdRequest)
             || event.facts.get(Fact::Capacity).is_none()
                 && (event.has(Sign::RefusedByLimit) || event.has(Sign::BufferSizeLimit)));

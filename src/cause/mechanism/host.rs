@@ -202,10 +202,22 @@ pub const VICTIM: Mechanism = Mechanism {
     },
 };
 
+/// From here on a request is a shape, and no need.
+const ABSURD: i128 = (TIB / 4) as i128;
+
 /// How much was asked for at once.
 pub const REQUEST: Mechanism = Mechanism {
     id: "host-request",
-    levels: &["small", "gigabytes", "many-gigabytes", "absurd", "exceeds-machine", "need-exceeds-machine"],
+    levels: &[
+        "small",
+        "gigabytes",
+        "many-gigabytes",
+        "data-of-gigabytes",
+        "absurd",
+        "exceeds-machine",
+        "data-exceeds-machine",
+        "need-exceeds-machine",
+    ],
     read: |incident| {
         let event = &incident.event;
         if asker(incident) != Asker::Host || event.has(Sign::HeapCommit) || event.has(Sign::EngineStartup) {
@@ -225,9 +237,11 @@ pub const REQUEST: Mechanism = Mechanism {
                 );
                 return Some(Reading::new("need-exceeds-machine", text).at(at));
             }
+            // An array that is as large as the data is no wrong shape.
+            let data = incident.context.takes_in_data() && requested.middle() < ABSURD;
             return Some(
                 Reading::new(
-                    "exceeds-machine",
+                    if data { "data-exceeds-machine" } else { "exceeds-machine" },
                     text!(
                         en: "{want} were asked for at once; the machine has {all}",
                         zh: "一次请求 {want}，而机器只有 {all}"
@@ -241,7 +255,8 @@ pub const REQUEST: Mechanism = Mechanism {
         }
         // Servers with more than 1 TiB of RAM are rare, so a request of that size is a shape, not a need.
         let level = match requested.middle() {
-            bytes if bytes >= (TIB / 4) as i128 => "absurd",
+            bytes if bytes >= ABSURD => "absurd",
+            bytes if bytes >= (8 * GIB) as i128 && incident.context.takes_in_data() => "data-of-gigabytes",
             bytes if bytes >= (8 * GIB) as i128 => "many-gigabytes",
             bytes if bytes >= (3 * GIB / 2) as i128 => "gigabytes",
             _ => "small",
@@ -257,6 +272,10 @@ pub const REQUEST: Mechanism = Mechanism {
             "small" if last_straw => text!(
                 en: "no more than {want} were asked for when it was refused: the rest was in use before",
                 zh: "被拒绝时只请求了 {want}：其余内存此前已被占用"
+            ),
+            "data-of-gigabytes" => text!(
+                en: "{want} were asked for at once, for data that is read or joined as a whole",
+                zh: "一次请求 {want}，用于整体读入或拼接的数据"
             ),
             _ => text!(en: "{want} were asked for at once", zh: "一次请求 {want}"),
         };

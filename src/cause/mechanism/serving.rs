@@ -11,7 +11,7 @@ use crate::evidence::Span;
 use crate::incident::Incident;
 use crate::incident::context::Clue;
 use crate::text;
-use crate::units::{Bytes, GIB, percent, signed};
+use crate::units::{Bytes, Figure, GIB, percent, signed};
 
 /// A share from which on raising it further gains next to nothing.
 const HIGH_SHARE: f64 = 0.88;
@@ -281,12 +281,38 @@ pub const POOL_SIZED: Mechanism = Mechanism {
     },
 };
 
+/// The limit of the job, or what the program found free, or the machine's memory where neither is printed.
+fn there_for_the_job(incident: &Incident) -> Option<Figure> {
+    let (facts, context) = (&incident.event.facts, &incident.context);
+    let limit = facts.get(Fact::Limit).or(context.memory_limit.get().copied());
+    let free = || context.announced_free.get().copied();
+    limit.or_else(free).or_else(|| facts.get(Fact::Capacity).or(context.host_total.get().copied()))
+}
+
 /// A program's own estimate of what it puts on the device, and what it found there.
 pub const ESTIMATE: Mechanism = Mechanism {
     id: "own-estimate",
-    levels: &["was-too-low", "buffer-beyond-free", "first-buffer", "uneven-devices"],
+    levels: &["was-too-low", "buffer-beyond-free", "first-buffer", "uneven-devices", "beyond-what-there-is"],
     read: |incident| {
         let event = &incident.event;
+        if event.resource.on_host()
+            && let Some(need) = incident.context.announced_need.get()
+            && let Some(there) = there_for_the_job(incident)
+            && need.bytes > there.bytes
+        {
+            let (want, all) = (Bytes(need.bytes), Bytes(there.bytes));
+            return Some(
+                Reading::new(
+                    "beyond-what-there-is",
+                    text!(
+                        en: "the program itself had estimated at least {want}, more than the {all} that it may use",
+                        zh: "程序自己估算至少需要 {want}，多于可用的 {all}"
+                    ),
+                )
+                .at(need.at)
+                .at(there.at),
+            );
+        }
         if event.has(Sign::UnevenDevices) {
             return Some(
                 Reading::new(

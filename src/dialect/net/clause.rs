@@ -503,6 +503,10 @@ fn bounded(clause: &[Word<'_>]) -> Option<(usize, usize)> {
         let between = clause.get(low + 1..high).unwrap_or_default();
         let filler =
             |word: &Word<'_>| word.is(FILLERS) || word.text.strip_suffix("'s").is_some_and(|of| HOLDERS.contains(&of));
+        // `limit (104857600) reached`: its size.
+        let filler = |word: &Word<'_>| {
+            filler(word) || is_size(word.text) || word.text.len() >= 5 && word.text.bytes().all(|b| b.is_ascii_digit())
+        };
         // `reached operation memory limit`: one word may say of what.
         let named = between.windows(2).filter(|pair| !filler(&pair[0]) && pair[1].is(MATTER)).count();
         let tight = between.len() <= 6 && between.iter().filter(|word| !filler(word)).count() <= named.min(1);
@@ -539,6 +543,7 @@ fn above_memory(clause: &[Word<'_>]) -> Option<(usize, usize)> {
         "assigned",
         "configured",
         "maximum",
+        "max",
     ];
     const MATTER: &[&str] = &["memory", "vram", "ram", "hbm"];
     let larger = |i: usize| {
@@ -756,7 +761,7 @@ fn unobtained(clause: &[Word<'_>]) -> Option<(usize, usize)> {
         let ahead = object.checked_sub(1).and_then(|at| rest.get(at));
         let told = |word: Option<&Word<'_>>| word.is_some_and(tells_of_memory);
         // `limit`, `size` behind it: a setting, unless that is what grows.
-        let setting = word.is(TAKES) && behind.is_some_and(|word| word.is(&["limit", "limits", "size", "from"]));
+        let setting = word.is(TAKES) && !word.is(&["satisfy"]) && behind.is_some_and(|word| word.is(&["limit", "limits", "size", "from"]));
         if told(behind) || told(ahead) || setting {
             return None;
         }
@@ -918,6 +923,9 @@ mod tests {
             "gpu memory used up",
             "heap is insufficient",
             "memory usage is above the limit",
+            "usage manager memory limit (104857600) reached",
+            "exceeds max memory",
+            "can't satisfy the specified gpu memory limit",
             "rss grew beyond its limit",
             "memory use went over the budget",
             "the mesh is larger than the available memory",

@@ -510,6 +510,11 @@ fn reports(line: &str, before: &str, behind: &str, said: &str) -> bool {
         return false;
     }
     let tail = behind.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
+    // `com.acme.OutOfMemoryHandlerTest`
+    let rest_of_name = behind.strip_suffix(tail).unwrap_or_default();
+    if ["test", "tests", "testcase", "spec"].iter().any(|name| rest_of_name.ends_with(name)) {
+        return false;
+    }
     let value = tail.trim_start_matches(['"', '\'', ' ', ':', '=', ')', ',', '(']);
     let zero =
         value.starts_with('0') && !value[1..].starts_with(|c: char| c.is_ascii_digit() || matches!(c, '.' | 'x'));
@@ -887,7 +892,10 @@ fn standing(
                     .iter()
                     .any(|words| clause.contains(words))
                     && clause.contains("to ");
-                !inside && !request && !lacks && !ending && !gone
+                // `tips on reducing your footprint`: what is told of, and not done.
+                let told_of = word.ends_with("ing")
+                    && [" on ", " for ", " about "].iter().any(|lead| text[..at].ends_with(lead));
+                !inside && !request && !lacks && !ending && !gone && !told_of
             })
         })
     };

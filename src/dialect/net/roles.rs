@@ -176,6 +176,8 @@ const LABELS: &[(&str, Fact)] = &[
     ("ceiling", Fact::Limit),
     ("target footprint", Fact::Used),
     ("footprint", Fact::Used),
+    ("memory cost", Fact::Needed),
+    ("memory on device", Fact::Capacity),
     ("working set", Fact::Used),
     ("resident", Fact::Used),
     ("rss", Fact::Used),
@@ -465,6 +467,7 @@ fn places(line: &str, next: &str, at: Span, cut: bool, base: Base) -> Vec<Place>
     let locale = Locale::of(line);
     let headed = heads_unit(&line.to_lowercase());
     let of_row = unit_of_row(line);
+    let point_is_decimal = shows_a_decimal_point(line, locale);
     let mut found = Vec::new();
     let mut from = 0;
     while found.len() < MOST {
@@ -520,6 +523,7 @@ fn places(line: &str, next: &str, at: Span, cut: bool, base: Base) -> Vec<Place>
         }
         // `2.349 MB` is two thousand of them as often as two and a third.
         let point = number.split_once('.').filter(|(whole, _)| whole.len() <= 3 && numeral.decimals == 3);
+        let point = point.filter(|_| !point_is_decimal);
         let mega = unit.is_some_and(|(word, _)| word.starts_with(['m', 'M', 'k', 'K']));
         // `6.87195e+10 bytes`: rounded to the digits that are printed.
         let rounded = !number.starts_with("0x") && number.contains(['e', 'E']);
@@ -574,6 +578,20 @@ fn places(line: &str, next: &str, at: Span, cut: bool, base: Base) -> Vec<Place>
         found.push(Place { from: start, to, figure: size.at(at), bare: unit.is_none(), doubtful: false, slack });
     }
     found
+}
+
+/// True where a size of the line has a point that cannot stand between thousands: `free=512.000MiB total=11020.125MiB`.
+fn shows_a_decimal_point(line: &str, locale: Locale) -> bool {
+    line.match_indices('.').take(MOST).any(|(at, _)| {
+        let lead = line[..at].len() - line[..at].trim_end_matches(|c: char| c.is_ascii_digit()).len();
+        let start = at - lead;
+        let alone = !line[..start].ends_with(|c: char| c.is_alphanumeric() || matches!(c, '.' | ',' | '_'));
+        let Some(numeral) = units::numeral(&line[start..], locale).filter(|_| lead > 0 && alone) else { return false };
+        let rest = line.get(start + numeral.length..).unwrap_or_default();
+        let size = units::unit_in_front(rest.trim_start_matches(' '))
+            .is_some_and(|(_, word)| word.len() > 1 && parts(rest.trim_start_matches(' '), 0, word));
+        size && (lead > 3 && numeral.decimals > 0 || numeral.decimals > 0 && numeral.decimals != 3)
+    })
 }
 
 /// True where a unit that stands at `at` is a word of its own.
@@ -817,6 +835,9 @@ fn label_before(before: &str) -> Option<(Fact, bool, usize)> {
             && !lead.contains(',')
     };
     let fact = match fact {
+        // `This will exceed its memory pool capacity 8 GiB, current capacity 7.9 GiB`
+        Fact::Capacity if last.ends_with("current") => return None,
+        Fact::Capacity if lower[at..].starts_with("capacity") && lead.contains("exceed") => Fact::Limit,
         // `the maximum heap size`
         Fact::Capacity if ["max", "maximum"].iter().any(|word| last.ends_with(word)) => Fact::Limit,
         // `the largest block available`
@@ -851,7 +872,9 @@ fn label_before(before: &str) -> Option<(Fact, bool, usize)> {
     {
         return None;
     }
-    let clause = between.find([';', '!', '?', '；', '。']).is_none() && !between.contains(". ");
+    // `need approx. 9 GiB` is one clause.
+    let stops = between.contains(". ") && !between.contains("approx. ");
+    let clause = between.find([';', '!', '?', '；', '。']).is_none() && !stops;
     let tied = between.contains([':', '=', '：']);
     // `exceeds what is available -- pages: 5 GiB`: another word is tied to the figure.
     let other_tied = |word: &str| word.bytes().all(|byte| byte.is_ascii_lowercase()) && !FILLERS.contains(&word);
@@ -922,6 +945,15 @@ fn bounds_requests(lead: &str) -> bool {
         .is_some_and(|word| matches!(word, "max" | "maximum" | "largest"))
 }
 
+/// True where a figure is called less than what is needed: ` is less than runtime required memory 4 GiB`.
+fn less_than_required(after: &str) -> bool {
+    let after = after.trim_start_matches([')', ' ']);
+    let rest = ["is less than ", "is lower than ", "is smaller than ", "was less than "]
+        .iter()
+        .find_map(|words| after.strip_prefix(words));
+    rest.is_some_and(|rest| ["requir", "needed"].iter().any(|word| first_chars(rest, 40).contains(word)))
+}
+
 /// True for what a program says would do: `with at least 8 GB`, `at least --sort-ram 9000000000`, `if you have enough
 /// RAM 9000000000 bytes`. A bare figure counts only behind words that name memory.
 fn suffices(before: &str, after: &str, bare: bool) -> bool {
@@ -932,8 +964,12 @@ fn suffices(before: &str, after: &str, bare: bool) -> bool {
         Some((rest, word)) if word.starts_with('-') && memory(word) || memory(word) && word.len() <= 6 => (rest, true),
         _ => (lead, false),
     };
-    const LEAST: &[&str] = &["at least", "au moins", "mindestens", "al menos", "almeno", "pelo menos", "至少"];
+    const LEAST: &[&str] =
+        &["at least", "not less than", "no less than", "au moins", "mindestens", "al menos", "almeno", "pelo menos", "至少"];
     let least = LEAST.iter().find_map(|words| rest.strip_suffix(words));
+    // `specify --limitGenomeGenerateRAM not less than 9000000000`
+    let option = least.and_then(|lead| lead.trim_end().rsplit(' ').next());
+    let named = named || option.is_some_and(|word| word.starts_with('-') && memory(word));
     let before_it = least.unwrap_or(rest).trim_end().trim_end_matches(" of");
     let enough =
         |text: &str| text.strip_suffix("enough").is_some_and(|lead| !lead.ends_with("not ") && !lead.ends_with("n't "));
@@ -1254,6 +1290,12 @@ fn by_words(line: &str, next: &str, places: &[Place], refused: Option<usize>) ->
             order = Some(false);
         }
         let before_it = said.last().copied();
+        // `reserved memory 1 GiB is less than the required memory 4 GiB`: what there is of it, unless it is a limit.
+        if less_than_required(after) {
+            let bound = ahead.map(|(fact, ..)| fact).filter(|fact| matches!(fact, Fact::Limit | Fact::Capacity));
+            said.push(Said::Is(bound.unwrap_or(Fact::Free)));
+            continue;
+        }
         // `work_mem (4096 kB) too small`: what is set, whatever it is called.
         if too_small(after) {
             said.push(Said::Is(Fact::Limit));

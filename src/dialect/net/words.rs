@@ -90,6 +90,7 @@ pub const TRIGGERS: &[&str] = &[
     "(?i)doesn't fit",
     "(?i)cannot fit",
     "(?i)bad_alloc",
+    "/VMerror",
     "(?i)bad_array_new",
     "(?i)MemoryError",
     "(?i)ENOMEM",
@@ -614,6 +615,8 @@ const NAMES: &[(&str, Option<Resource>)] = {
         ("OutofMemory", None),
         ("OutOfDeviceMemory", Some(Gpu)),
         ("OutOfHostMemory", Some(Host)),
+        // PostScript's.
+        ("/VMerror in", Some(Host)),
         // Only thrust's and RMM's exceptions say more than the standard library's.
         ("bad_alloc: out of memory", Some(Gpu)),
         ("bad_alloc: out_of_memory", Some(Gpu)),

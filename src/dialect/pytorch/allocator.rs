@@ -169,7 +169,10 @@ impl Message {
         }
         let core = text.find(TRIED, 0).or_else(|| text.find("GPU", 0))?;
         let to = text.find(TRIED, core + TRIED.len()).unwrap_or(text.squeezed.len());
-        Some(Message { from: core, core, to, device: Device::Cuda, class: None })
+        // Intel's extension puts its own refusal there.
+        let refused = text.squeezed.get(..core).is_some_and(|before| before.ends_with("withsizelargerthan4GB!"));
+        let device = if refused { Device::Xpu } else { Device::Cuda };
+        Some(Message { from: core, core, to, device, class: None })
     }
 
     /// The message whose words `out of memory` stand at `core`, if they are an allocator's.

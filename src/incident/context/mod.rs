@@ -5,6 +5,7 @@ mod boxed;
 mod command;
 mod counters;
 mod given;
+mod intake;
 mod keys;
 mod option;
 pub mod origin;
@@ -394,6 +395,10 @@ pub struct Context {
     pub meant_devices: std::collections::BTreeMap<u32, Span>,
     /// A memory limit of the job: Slurm --mem, container limit, ulimit.
     pub memory_limit: Known<Figure>,
+    /// What the program itself said it would need of the machine's memory, at the least.
+    pub announced_need: Known<Figure>,
+    /// What it then found free, at the least.
+    pub announced_free: Known<Figure>,
     /// RAM of the machine.
     pub host_total: Known<Figure>,
     /// Whether no line prints it: it was computed from an amount in use and its share.

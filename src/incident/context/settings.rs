@@ -64,6 +64,8 @@ pub(super) enum Setting {
     /// Slurm's `--mem-per-cpu`, to be multiplied by the CPUs of a task.
     MemoryPerCpu(Figure),
     CpusPerTask(u64),
+    /// What the program itself says it will need of the machine's memory, and what it found free.
+    AnnouncedNeed(Figure, Option<Figure>),
     HostTotal(Figure),
     /// The same, computed from a use and its share.
     HostTotalByShare(Figure),
@@ -450,6 +452,19 @@ fn phrases(text: &str, at: Span, found: &mut Vec<Setting>) {
     if let Some((_, after)) = text.split_once("Memory limit set to ") {
         push(found, sized(&after.replace("Gb", "GiB"), None, at), Setting::MemoryLimit);
     }
+    // `systemctl show -p MemoryMax`, in bytes, or a unit's own file.
+    let of_a_unit = text.strip_prefix("MemoryMax=").or_else(|| text.strip_prefix("MemoryLimit="));
+    if let Some(limit) = of_a_unit.filter(|limit| limit.starts_with(|c: char| c.is_ascii_digit())) {
+        push(found, sized(limit, Some("B"), at).map(exact), Setting::MemoryLimit);
+    }
+    // `Host RAM: 8100MB (7.9GB) total, 1200MB (1.1GB) available`
+    if let Some((_, after)) = text.split_once("RAM: ")
+        && let Some((total, _)) = after.split_once(" total")
+        && total.len() <= 24
+    {
+        push(found, sized(total, None, at), Setting::HostTotal);
+    }
+    push(found, announced_need(text, at), |(need, free)| Setting::AnnouncedNeed(need, free));
     if text.contains("CPU Virtual Memory:") {
         push(found, virtual_memory(text, at), Setting::HostTotalByShare);
     }
@@ -486,7 +501,12 @@ fn phrases(text: &str, at: Span, found: &mut Vec<Setting>) {
             break;
         }
     }
-    if let Some(limit) = text.trim_start().trim_start_matches("$ ").strip_prefix("ulimit -v ") {
+    // Typed, at whatever prompt.
+    let typed = text.split_once("ulimit -v ").filter(|(lead, _)| {
+        let lead = lead.trim_end();
+        lead.is_empty() || lead.ends_with(['$', '#', '%', '>', ';', '(']) || lead.ends_with("&&")
+    });
+    if let Some((_, limit)) = typed {
         push(found, sized(limit, Some("KB"), at).map(exact), Setting::MemoryLimit);
     }
     // `ulimit -a`: `virtual memory          (kbytes, -v) 4194304`
@@ -612,6 +632,35 @@ fn last_number(text: &str) -> Option<u64> {
 static SIZES: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"(?:^|[^0-9A-Za-z.,])([0-9][0-9.,]*) ?[A-Za-z]").ok());
 
+/// What a program says that it will need of the machine's memory: `Estimated memory requirements : 24117 MB`, `not enough
+/// memory to store the complete replay buffer 56.45GB > 12.88GB`. The lower of the two meanings that `GB` has.
+fn announced_need(text: &str, at: Span) -> Option<(Figure, Option<Figure>)> {
+    let lower = text.to_ascii_lowercase();
+    if ["gpu", "vram", "cuda", "device", "disk"].iter().any(|other| lower.contains(other)) {
+        return None;
+    }
+    let sizes: Vec<Figure> = SIZES
+        .as_ref()?
+        .captures_iter(text)
+        .filter_map(|found| sized(text.get(found.get(1)?.start()..)?, None, at))
+        .collect();
+    const NEEDS: [&str; 5] =
+        ["memory requirement", "memory required", "memory needed", "memory usage", "memory consumption"];
+    let estimate = lower.contains("estimated") && NEEDS.iter().any(|words| lower.contains(words));
+    let least = |figure: &Figure| Figure { bytes: (figure.bytes as f64 * DECIMAL_OF_BINARY) as u64, ..*figure };
+    match sizes.as_slice() {
+        [need] if estimate => Some((least(need), None)),
+        // Both in the one unit, whatever it means.
+        [need, free] if lower.contains("enough memory to") && text.contains(" > ") && need.bytes > free.bytes => {
+            Some((least(need), Some(least(free))))
+        }
+        _ => None,
+    }
+}
+
+/// 1000³ of 1024³.
+const DECIMAL_OF_BINARY: f64 = 0.931_322_574_615_478_5;
+
 /// The last number with a unit of memory in a line.
 fn last_size(text: &str, at: Span) -> Option<Figure> {
     let sizes = SIZES.as_ref()?.captures_iter(text).filter_map(|found| {
@@ -687,6 +736,10 @@ pub(super) fn apply(context: &mut Context, parts: &mut Parts, setting: &Setting,
         Setting::MemoryLimit(figure) => context.memory_limit.note(*figure, at),
         Setting::MemoryPerCpu(figure) => parts.memory_per_cpu.note(*figure, at),
         Setting::CpusPerTask(n) => parts.cpus.note(*n, at),
+        Setting::AnnouncedNeed(need, free) => {
+            context.announced_need.note(*need, at);
+            free.iter().for_each(|free| context.announced_free.note(*free, at));
+        }
         Setting::HostTotal(figure) => context.host_total.note(*figure, at),
         Setting::HostTotalByShare(figure) => {
             context.host_total_is_computed |= !context.host_total.is_known();
