@@ -7,7 +7,7 @@ use super::nature::{Asker, JobKind, asker, job_kind, warms_up_before_its_pool};
 use super::reading::{pool_off, refused_although_free, size};
 use super::{CauseId, Finding};
 use crate::dialect::{Fact, Sign};
-use crate::domain::program::{DeviceUse, Language};
+use crate::domain::program::{DeviceUse, Language, PytorchAllocator};
 use crate::domain::{Accelerator, Number, Program};
 use crate::incident::context::{Clue, Frame, Phase, Quantity, Trainer};
 use crate::incident::{Incident, release};
@@ -705,8 +705,10 @@ const TESTS: &[Test] = &[
             if !matches!(asker(incident), Asker::Host | Asker::Shm) {
                 return None;
             }
-            let loader =
-                incident.event.has(Sign::DataLoaderWorker) || incident.context.workers.value().is_some_and(|n| n > 0);
+            // Dask, joblib and databases have workers as well, and no loader.
+            let torch = incident.event.program.pytorch_allocator() != PytorchAllocator::No;
+            let loader = incident.event.has(Sign::DataLoaderWorker)
+                || torch && incident.context.workers.value().is_some_and(|n| n > 0);
             if loader {
                 return Some((
                     "pytorch",

@@ -3,7 +3,7 @@
 use super::nature::{Asker, asker};
 use super::{Cause, CauseId};
 use crate::dialect::{Fact, Sign};
-use crate::domain::program::PytorchAllocator;
+use crate::domain::program::{Kind, PytorchAllocator};
 use crate::domain::{Accelerator, Program};
 use crate::incident::{Incident, release};
 use crate::text;
@@ -97,6 +97,18 @@ fn refute(incident: &Incident) -> Text {
                  limit shown behind it, the commit limit did not refuse.",
             zh: "失败时查看任务管理器（性能—内存）中的“已提交”：若明显低于其后的上限，则不是提交上限拒绝的。"
         ),
+        Asker::Host
+            if event.program.own_limit().is_none()
+                && event.has(Sign::RefusedByLimit)
+                && !event.has(Sign::AddressSpaceLimit)
+                && event.program.kind() != Kind::Scheduler =>
+        {
+            text!(
+                en: "Look up the limit in the program's own settings: if none is set, or one above what was held and \
+                     asked for together, no limit of its own refused.",
+                zh: "在程序自身的设置中查看该上限：若未设置，或高于已占用与请求之和，则拒绝请求的不是程序自身的上限。"
+            )
+        }
         Asker::Host if event.program.own_limit().is_none() || event.has(Sign::AddressSpaceLimit) => text!(
             en: "Run `ulimit -v; cat /sys/fs/cgroup/memory.max` in the job's own shell: if both say unlimited, no \
                  limit below the machine's RAM was in force.",

@@ -54,7 +54,8 @@ fn refute(incident: &Incident) -> Text {
         );
     }
     // Half of a length that the cache holds not a tenth of would fail for the cache's own sake.
-    let held = facts.number(Number::KvCacheTokens).map(|tokens| tokens as u64 / BLOCK * BLOCK);
+    let fits = facts.number(Number::KvCacheTokens).or(facts.number(Number::EstimatedMaxModelLen));
+    let held = fits.map(|tokens| tokens as u64 / BLOCK * BLOCK);
     let half = facts.number(Number::MaxModelLen).map(|length| (length / 2.0) as u64);
     let half = half.map(|half| held.map_or(half, |held| half.min(held))).filter(|n| *n > 0);
     match (program.context_option(), half) {

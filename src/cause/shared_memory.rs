@@ -1,6 +1,8 @@
 //! /dev/shm or another shared segment is too small.
 
 use super::{Cause, CauseId};
+use crate::dialect::Sign;
+use crate::domain::program::PytorchAllocator;
 use crate::incident::Incident;
 use crate::text;
 use crate::text::Text;
@@ -38,7 +40,10 @@ fn doc() -> Text {
 }
 
 fn refute(incident: &Incident) -> Text {
-    if incident.context.shared_memory().is_some_and(|(used, total, _)| used >= total / 10 * 9) {
+    let loads = incident.event.has(Sign::DataLoaderWorker)
+        || incident.event.program.pytorch_allocator() == PytorchAllocator::Yes
+        || incident.context.workers.is_known();
+    if loads && incident.context.shared_memory().is_some_and(|(used, total, _)| used >= total / 10 * 9) {
         return text!(
             en: "Run once with `num_workers=0`: if it fails as before, what fills /dev/shm is not the job's own.",
             zh: "设置 `num_workers=0` 运行一次：若仍然失败，则填满 /dev/shm 的不是本任务。"

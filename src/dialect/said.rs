@@ -120,7 +120,14 @@ impl Event {
     /// True where Dask's nanny or YARN ended a worker at the share that each is given: the machine's memory, and any
     /// limit of its own, is another matter.
     pub(crate) fn kept_to_a_budget(&self) -> bool {
-        self.has(Sign::RefusedByLimit) && matches!(self.program, Program::Dask | Program::Spark | Program::Yarn)
+        self.has(Sign::RefusedByLimit)
+            && matches!(self.program, Program::Dask | Program::Spark | Program::Yarn)
+            && !self.of_sparks_results()
+    }
+
+    /// True where Spark's driver refused the results of its tasks, by a setting of its own.
+    pub(crate) fn of_sparks_results(&self) -> bool {
+        self.says("spark.driver.maxResultSize")
     }
 
     /// How many times as large as its data the device's layout makes the largest buffer, where the padding is what has

@@ -38,6 +38,10 @@ fn advise(case: &Case) -> Advice {
     if count.is_none() && case.confidence(CauseId::LeakGrowth) < 0.3 {
         return Advice::Silent;
     }
+    // Who runs a server or a tool has no step to write into.
+    if case.of_a_tool() || case.clue(Clue::Serves) {
+        return Advice::Silent;
+    }
     // mlx_lm's trainer does, and its frame shows the call.
     if case.context.frames.iter().any(|frame| frame.code.as_deref().is_some_and(|code| code.contains("mx.eval("))) {
         return Advice::Withheld(text!(

@@ -34,7 +34,11 @@ pub const FIX: Fix = Fix {
         line(Target::Swift, "--attn_impl sdpa").when("before-ampere"),
         line(Target::SdWebUi, "--opt-sdp-attention").note("or --xformers", "或 --xformers"),
         line(Target::ComfyUi, "--use-pytorch-cross-attention")
-            .note("or --use-split-cross-attention", "或 --use-split-cross-attention"),
+            .note("or --use-split-cross-attention", "或 --use-split-cross-attention")
+            .unless("fused"),
+        line(Target::ComfyUi, "--use-split-cross-attention")
+            .note("a part of the scores at a time", "每次只算一部分分数")
+            .when("fused"),
         line(Target::Diffusers, "pipe.enable_attention_slicing()")
             .note("PyTorch 2 uses fused attention by itself", "PyTorch 2 会自动使用融合注意力"),
         line(Target::Pytorch, "F.scaled_dot_product_attention(q, k, v, is_causal=True)")
@@ -96,6 +100,7 @@ fn advise(case: &Case) -> Advice {
     let weight = if quadratic || eager || plain { 1.0 } else { 0.4 };
     Draft::new(case, &FIX)
         .when("plain", plain)
+        .when("fused", plain || set.as_deref().is_some_and(|name| name.contains("pytorch") || name.contains("sdp")))
         .when("untold", untold && recent)
         .when("untold-of-any-age", untold && !recent)
         .when("written", !plain && !untold && recent)

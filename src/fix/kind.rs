@@ -46,7 +46,9 @@ impl Case<'_> {
         // Its launcher lies beside the interpreter; all that follows is the package's own.
         let of_a_package = |frame: &Frame| !frame.is_user_code() || path(frame).contains("/bin/");
         let native = self.clue(Clue::NativeProgram) && self.context.frames.is_empty();
-        native || self.clue(Clue::InstalledCommand) && self.context.frames.iter().all(of_a_package)
+        native
+            || self.clue(Clue::CalledFromR)
+            || self.clue(Clue::InstalledCommand) && self.context.frames.iter().all(of_a_package)
     }
 
     /// True for one of diffusers' pipelines, which is several models: the options of a single one are refused.

@@ -17,7 +17,7 @@ pub const FIX: Fix = Fix {
     },
     helps: &[Work::Training, Work::Inference],
     needs: &[Need::Gpu, Need::NoEngine, Need::Loaded, Need::OwnCode, Need::Pass, Need::Evaluation],
-    applies: |case| case.pytorch(),
+    applies: |case| case.pytorch() && !case.evaluates_within_a_package(),
     costs: Costs { slows: (-0.2, 0.0), numerics: Numerics::Same },
     knobs: &[
         line(Target::Lightning, "Trainer(inference_mode=True)").note(

@@ -23,6 +23,8 @@ pub const FIX: Fix = Fix {
         few_samples(case).is_none()
             && case.context.workers.value() != Some(0)
             && torch_loader(case)
+            // What asks for gigabytes at once is one array already.
+            && case.requested().is_none_or(|asked| asked.low < i128::from(GIB))
             && case.trainer() != Some(Trainer::Ultralytics)
     },
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },

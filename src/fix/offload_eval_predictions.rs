@@ -16,7 +16,7 @@ pub const FIX: Fix = Fix {
     },
     helps: &[Work::Training, Work::Inference],
     needs: &[Need::Gpu, Need::NoEngine, Need::Loaded, Need::OwnCode],
-    applies: |_| true,
+    applies: |case| !case.evaluates_within_a_package(),
     costs: Costs { slows: (0.0, 0.1), numerics: Numerics::Same },
     knobs: &[
         line(Target::HfTrainer, "eval_accumulation_steps=1")

@@ -49,6 +49,8 @@ const TOOLS: &[&str] = &[
     "/openrlhf/",
     "/nemo_rl/",
     "/rllib/",
+    // Poses of animals.
+    "/deeplabcut/",
     // Pipelines of neuroimaging.
     "/niworkflows/",
     "/fmriprep/",
@@ -213,6 +215,19 @@ impl<'a> Case<'a> {
             let code = frame.code.as_deref().unwrap_or_default();
             frame.is_user_code() && calls.iter().any(|call| code.contains(call))
         })
+    }
+
+    /// True where the loop that evaluates is an installed package's own, which its user calls and cannot write into: a
+    /// trainer that is known has settings for it.
+    pub(super) fn evaluates_within_a_package(&self) -> bool {
+        const LOOPS: [&str; 4] = ["evaluate", "validate", "predict", "test"];
+        self.trainer().is_none()
+            && self.context.frames.iter().any(|frame| {
+                let file = path(frame);
+                let installed = file.split_once("-packages/").map(|(_, package)| package);
+                installed.is_some_and(|package| !package.starts_with("torch"))
+                    && LOOPS.iter().any(|name| frame.function.starts_with(name))
+            })
     }
 
     /// True where an engine was started by another program, which spells its options in a way of its own.

@@ -124,10 +124,17 @@ pub const FIX: Fix = Fix {
             .when("nextflow-unread"),
         line(Target::Shell, "{twice}").when("asked"),
         line(Target::Slurm, "#SBATCH --mem={tried}{unit}")
-            .note("instead of --mem-per-cpu, where that is set", "若原来设的是 --mem-per-cpu，则用它代替"),
+            .note("instead of --mem-per-cpu, where that is set", "若原来设的是 --mem-per-cpu，则用它代替")
+            .unless("pipeline"),
         line(Target::Slurm, "#SBATCH --mem=<peak + 20 %>")
             .note("sacct -j JOB --format=MaxRSS shows the peak", "峰值可用 sacct -j JOB --format=MaxRSS 查看")
-            .unless("computed"),
+            .when("slurm-unread"),
+        said(
+            Target::Slurm,
+            "more memory for that step in the settings of the pipeline that submits it (sacct -j JOB --format=MaxRSS)",
+            "在提交该步骤的流程的设置中给它更多内存（sacct -j JOB --format=MaxRSS）",
+        )
+        .when("pipeline"),
         line(Target::Kubernetes, "resources: {limits: {memory: {tried}{unit}i}}"),
         line(Target::Kubernetes, "resources: {limits: {memory: <peak + 20 %>}}").unless("told"),
         line(Target::Kubernetes, "resources: {requests: {memory: <peak + 20 %>}}")
@@ -221,6 +228,8 @@ fn advise(case: &Case) -> Advice {
         nextflow || boot || notebook || image || cluster || login || wsl || inside || desktop || words.is_some();
     let free = case.resource() == Resource::Host && !elsewhere;
     let draft = Draft::new(case, &FIX)
+        .when("pipeline", case.clue(Clue::PipelineSubmits))
+        .when("slurm-unread", more.is_none() && !case.clue(Clue::PipelineSubmits))
         .when("no-limit", whole)
         .when("free", free && !old)
         .when("free-of-old", free && old)

@@ -36,6 +36,9 @@ pub const FIX: Fix = Fix {
             .when("by-script"),
         line(Target::Java, "-Xms<at most -Xmx> -Xmx{below}").when("both"),
         line(Target::Java, "-Xmx{below}").when("free"),
+        line(Target::Spark, "--conf spark.driver.maxResultSize=4g")
+            .note("or write the results out instead of collect()", "或把结果写出，而不是 collect()")
+            .when("results"),
         line(Target::Spark, "--conf spark.executor.memoryOverhead=4g").when("overhead"),
         // Its name until Spark 2.3, in MiB; later ones read it as well.
         line(Target::Spark, "--conf spark.yarn.executor.memoryOverhead=4096").when("overhead-of-yarn"),
@@ -49,6 +52,9 @@ pub const FIX: Fix = Fix {
             .note("collects earlier; does not lift ulimit -v", "更早回收；不会放开 ulimit -v")
             .unless("32-bit"),
         line(Target::Node, "NODE_OPTIONS=--max-old-space-size={heap}").when("by-its-heap"),
+        line(Target::Node, "node --max-old-space-size={heap} ...")
+            .note("in the command itself, where it is set now", "写在命令本身，现在就设在那里")
+            .when("in-command"),
         line(Target::Dask, "dask-worker --memory-limit 0").note("or a larger one", "或设为更大的值"),
         line(Target::Ray, "RAY_memory_usage_threshold=0.98")
             .note("for a short peak; above it the kernel kills", "用于短时峰值；再高则由内核杀进程")
@@ -106,6 +112,9 @@ fn advise(case: &Case) -> Advice {
     let (gradle, android) = (case.incident.event.of_gradle(), case.incident.event.on_android());
     let addresses = case.sign(Sign::AddressSpaceLimit);
     let of_yarn = case.context.origin.spark_on_yarn;
+    let results = case.incident.event.of_sparks_results();
+    // What the command gives Node wins over the variable.
+    let in_command = command.contains("--max-old-space-size=");
     // An engine's share of the device has a change of its own.
     let share =
         |line: &String| ["mem-fraction", "memory-utilization", "memory_utilization"].iter().any(|of| line.contains(of));
@@ -113,11 +122,13 @@ fn advise(case: &Case) -> Advice {
     if named.is_some_and(share) {
         return Advice::Silent;
     }
+    let heaped = case.resource() != Resource::Cgroup && !case.sign(Sign::KilledWithProof);
     Draft::new(case, &FIX)
         .own(named.cloned())
         .when("32-bit", case.incident.of_32_bits())
         // What a group's limit ended never reached the heap's.
-        .when("by-its-heap", case.resource() != Resource::Cgroup && !case.sign(Sign::KilledWithProof))
+        .when("by-its-heap", heaped && !in_command)
+        .when("in-command", heaped && in_command)
         .fill("heap", heap)
         .when("java", case.targets().contains(&Target::Java))
         .when("host", case.on_host())
@@ -131,8 +142,9 @@ fn advise(case: &Case) -> Advice {
         .when("monitored", case.program() == Program::Ray)
         .when("custom", case.sign(Sign::CustomAllocator))
         .when("addresses", addresses)
-        .when("overhead", !addresses && !of_yarn)
-        .when("overhead-of-yarn", !addresses && of_yarn)
+        .when("results", results)
+        .when("overhead", !addresses && !of_yarn && !results)
+        .when("overhead-of-yarn", !addresses && of_yarn && !results)
         .fill_text("below", below)
         .was(set)
         // Twice what it is: 64 GiB unless set.

@@ -74,6 +74,9 @@ fn advise(case: &Case) -> Advice {
 
 /// One device, whose memory the states exceed: how many hold them.
 fn over_more(case: &Case) -> Advice {
+    if case.only_device() {
+        return Advice::Silent;
+    }
     let (Some(budget), Some(room), Some(_)) = (Budget::of(case), case.capacity(), case.never_fits()) else {
         return Advice::Silent;
     };

@@ -6,10 +6,12 @@
 use super::survival::{Aftermath, Failure, Survival};
 use super::{
     Incident, RankFall,
-    context::{Clue, Context, ContextReader, Frame},
+    context::{Clue, Context, ContextReader, Frame, Phase},
 };
 use crate::dialect::{Event, Fact, Resource, Sign, Standing};
+use crate::domain::program::{Kind, PytorchAllocator};
 use crate::domain::{Accelerator, Program};
+use crate::evidence::Known;
 use crate::input::Document;
 use crate::order::InOrder;
 
@@ -91,6 +93,12 @@ pub fn assemble(document: &Document, events: Vec<Event>) -> (Vec<Incident>, Vec<
         }
         if let Some(at) = context.ranks_listed_on(group.event.facts.device.value().unwrap_or(0)) {
             context.clues.insert(Clue::RanksOnOneDevice, at);
+        }
+        // A counter of a compiler's or a simulation's steps is none of training.
+        let computes = group.event.program.kind() == Kind::Application
+            && group.event.program.pytorch_allocator() == PytorchAllocator::No;
+        if (computes || context.builds()) && context.phase.value() == Some(Phase::Train) {
+            context.phase = Known::Unknown;
         }
         if i >= WITH_SERIES && Some(i) != primary {
             context.series = Vec::new();

@@ -183,8 +183,8 @@ impl<'a> Aftermath<'a> {
         went_on.map(Survival::WentOn)
     }
 
-    /// The line of a verdict on the whole work, which is good and the last word: a step that was killed was made again, or
-    /// made in another way. What a warden tells may be of another job.
+    /// The line of a verdict on the whole work, which is good and the last word: a step that was killed was made again,
+    /// or made in another way. What a warden tells may be of another job.
     fn ended_with_success(&self, failure: &Failure<'_>) -> Option<u64> {
         let Failure { event, last, .. } = failure;
         if event.program.is_warden() || event.has(Sign::Stated) || event.has(Sign::Asked) {

@@ -7,7 +7,7 @@ use oomdoc::cause::mechanism::readings;
 use oomdoc::cause::nature::{JobKind, job_kind};
 use oomdoc::command::explain::{FileEvents, diagnose};
 use oomdoc::dialect::{Fact, Resource, Sign};
-use oomdoc::domain::program::PytorchAllocator;
+use oomdoc::domain::program::{Kind, PytorchAllocator};
 use oomdoc::domain::trainer::Purpose;
 use oomdoc::domain::{Accelerator, Number, Program};
 use oomdoc::fix::{Class, FIXES, Frees, Part, Plan, Ranked};
@@ -272,7 +272,9 @@ fn out_of_place(diagnosis: &Diagnosis, ranked: &Ranked) -> Vec<String> {
     let room = figure(Fact::Requested).zip(figure(Fact::Free)).zip(figure(Fact::Capacity));
     let room = room.is_some_and(|((asked, free), all)| free.low > asked.high * 4 && free.low * 5 > all.high);
     rule(gpu && room && !limited && OF_A_PASS.contains(&id), "less memory where more was free");
-    let own_limit = event.has(Sign::RefusedByLimit) && event.resource.on_host();
+    // A scheduler's limit is what was asked of it.
+    let scheduled = event.program.kind() == Kind::Scheduler;
+    let own_limit = event.has(Sign::RefusedByLimit) && event.resource.on_host() && !scheduled;
     let never = diagnosis.plan.withheld.iter().any(|(_, why)| why.en.contains("never fit"));
     let begun = !matches!(phase, Some(Phase::Forward | Phase::Loss | Phase::Backward))
         || context.step.value() != Some(0)

@@ -43,6 +43,7 @@ mod probe;
 mod probe_cuda;
 mod programs;
 mod reach;
+mod read_at_first_sight;
 mod reading;
 mod readme;
 mod rehearse;

@@ -228,8 +228,8 @@ pub const WARM_UP: Mechanism = Mechanism {
     },
 };
 
-/// What lies outside the framework's allocator, and the share that a pool takes at start, where the one is the other and a
-/// context.
+/// What lies outside the framework's allocator, and the share that a pool takes at start, where the one is the other
+/// and a context.
 fn share_taken_outside(incident: &Incident) -> Option<(String, String)> {
     let ledger = &incident.ledger;
     let capacity = ledger.capacity?.middle().max(1) as f64;
@@ -241,14 +241,36 @@ fn share_taken_outside(incident: &Incident) -> Option<(String, String)> {
     Some((about(outside), percent(share)))
 }
 
+/// A simulator on the GPU in the same process, where much of the device is neither free nor PyTorch's.
+fn simulator(incident: &Incident) -> Option<Reading> {
+    let span = incident.context.clues.get(&Clue::GpuSimulator).filter(|_| on_gpu(incident))?;
+    let capacity = incident.ledger.capacity?.middle();
+    let outside = incident.ledger.non_framework.or(incident.ledger.outside)?.at_least_zero();
+    (outside.low > CONTEXT && outside.low > capacity / 10).then(|| {
+        let held = about(outside);
+        Reading::new(
+            "simulator",
+            text!(
+                en: "{held} (computed) lie outside PyTorch's allocator, where the simulator of the same process keeps \
+                     its scenes, contacts and pictures",
+                zh: "{held}（计算值）在 PyTorch 的分配器之外：同一进程的仿真器在此保存场景、接触和图像"
+            ),
+        )
+        .at(*span)
+    })
+}
+
 /// The most that a context with its libraries' kernels takes.
 const CONTEXT: i128 = GIB as i128;
 
 /// Another framework in the same process.
 pub const SECOND_FRAMEWORK: Mechanism = Mechanism {
     id: "second-framework",
-    levels: &["its-share", "present"],
+    levels: &["its-share", "present", "simulator"],
     read: |incident| {
+        if let Some(reading) = simulator(incident) {
+            return Some(reading);
+        }
         let span = incident.context.clues.get(&Clue::SecondFramework)?;
         // What the clue shows is then the program itself.
         let itself = matches!(incident.event.program, Program::Tensorflow | Program::Jax);

@@ -761,7 +761,9 @@ fn unobtained(clause: &[Word<'_>]) -> Option<(usize, usize)> {
         let ahead = object.checked_sub(1).and_then(|at| rest.get(at));
         let told = |word: Option<&Word<'_>>| word.is_some_and(tells_of_memory);
         // `limit`, `size` behind it: a setting, unless that is what grows.
-        let setting = word.is(TAKES) && !word.is(&["satisfy"]) && behind.is_some_and(|word| word.is(&["limit", "limits", "size", "from"]));
+        let setting = word.is(TAKES)
+            && !word.is(&["satisfy"])
+            && behind.is_some_and(|word| word.is(&["limit", "limits", "size", "from"]));
         if told(behind) || told(ahead) || setting {
             return None;
         }

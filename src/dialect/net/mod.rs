@@ -893,8 +893,8 @@ fn standing(
                     .any(|words| clause.contains(words))
                     && clause.contains("to ");
                 // `tips on reducing your footprint`: what is told of, and not done.
-                let told_of = word.ends_with("ing")
-                    && [" on ", " for ", " about "].iter().any(|lead| text[..at].ends_with(lead));
+                let told_of =
+                    word.ends_with("ing") && [" on ", " for ", " about "].iter().any(|lead| text[..at].ends_with(lead));
                 !inside && !request && !lacks && !ending && !gone && !told_of
             })
         })

@@ -840,6 +840,8 @@ fn label_before(before: &str) -> Option<(Fact, bool, usize)> {
         Fact::Capacity if lower[at..].starts_with("capacity") && lead.contains("exceed") => Fact::Limit,
         // `the maximum heap size`
         Fact::Capacity if ["max", "maximum"].iter().any(|word| last.ends_with(word)) => Fact::Limit,
+        // `required free GPU memory amount of 200 MB`: what should be free.
+        Fact::Free if ["required", "requires", "minimum"].iter().any(|word| last.ends_with(word)) => return None,
         // `the largest block available`
         Fact::Free if largest() => Fact::LargestFreeChunk,
         Fact::Used if foreseen => Fact::Needed,
@@ -964,8 +966,17 @@ fn suffices(before: &str, after: &str, bare: bool) -> bool {
         Some((rest, word)) if word.starts_with('-') && memory(word) || memory(word) && word.len() <= 6 => (rest, true),
         _ => (lead, false),
     };
-    const LEAST: &[&str] =
-        &["at least", "not less than", "no less than", "au moins", "mindestens", "al menos", "almeno", "pelo menos", "至少"];
+    const LEAST: &[&str] = &[
+        "at least",
+        "not less than",
+        "no less than",
+        "au moins",
+        "mindestens",
+        "al menos",
+        "almeno",
+        "pelo menos",
+        "至少",
+    ];
     let least = LEAST.iter().find_map(|words| rest.strip_suffix(words));
     // `specify --limitGenomeGenerateRAM not less than 9000000000`
     let option = least.and_then(|lead| lead.trim_end().rsplit(' ').next());

@@ -1,5 +1,5 @@
-//! Whether what failed takes data into memory whole: reads a file, or joins what it has collected. Such an array is as large
-//! as the data, and nobody's mistake in a shape.
+//! Whether what failed takes data into memory whole: reads a file, or joins what it has collected. Such an array is as
+//! large as the data, and nobody's mistake in a shape.
 
 use super::{Context, Frame};
 
@@ -28,7 +28,8 @@ const READS: &[&str] = &[
 ];
 
 /// The same of arrays and weights in a file, by the library's own lines.
-const TAKES_FROM_A_FILE: &[&str] = &["torch.load(", "UntypedStorage.from_file", "_fast_reader.read", "read_elem(", "read_h5ad("];
+const TAKES_FROM_A_FILE: &[&str] =
+    &["torch.load(", "UntypedStorage.from_file", "_fast_reader.read", "read_elem(", "read_h5ad("];
 
 /// Calls that make one array of what was collected.
 const JOINS: &[&str] = &[
@@ -81,11 +82,13 @@ impl Context {
         })
     }
 
-    /// True where the array that failed is the data: read from a file, joined of what was collected, or a buffer for it.
+    /// True where the array that failed is the data: read from a file, joined of what was collected, or a buffer for
+    /// it.
     pub fn takes_in_data(&self) -> bool {
         let innermost = || self.frames.iter().rev().take(INNERMOST);
         let joins = self.user_frame().is_some_and(|frame| calls(frame, JOINS));
-        innermost().any(|frame| calls(frame, READS) || calls(frame, TAKES_FROM_A_FILE) || path(frame).contains("/npyio"))
+        innermost()
+            .any(|frame| calls(frame, READS) || calls(frame, TAKES_FROM_A_FILE) || path(frame).contains("/npyio"))
             || joins
             || self.keeps_a_replay_buffer()
     }
@@ -94,9 +97,11 @@ impl Context {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::evidence::Span;
 
     fn at(file: &str, code: &str) -> Context {
-        let frame = Frame { file: file.into(), code: Some(code.into()), ..Frame::default() };
+        let frame =
+            Frame { file: file.into(), line: 1, function: "f".into(), code: Some(code.into()), at: Span::line(1) };
         Context { frames: vec![frame], ..Context::default() }
     }
 

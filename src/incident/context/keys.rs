@@ -488,7 +488,13 @@ pub(super) const ROWS: &[Row] = &[
     // Adapters have a rank too.
     Row {
         names: &["rank"],
-        when: If(|s| s.text.contains("local_rank") || s.text.contains("world_size"), "rank=3 world_size=8"),
+        when: If(
+            |s| {
+                let of_adapters = s.text.contains("lora") || s.text.contains("Lora");
+                !of_adapters && (s.text.contains("local_rank") || s.text.contains("world_size"))
+            },
+            "rank=3 world_size=8",
+        ),
         value: Other(rank, "3"),
     },
     Row {

@@ -245,6 +245,12 @@ closed_set! {
         CopyPerNode = "copy-per-node",
         /// A traceback starts in an installed command.
         InstalledCommand = "installed-command",
+        /// A pipeline writes and submits the jobs of its steps: bcbio, NextDenovo, Snakemake, Cromwell.
+        PipelineSubmits = "pipeline-submits",
+        /// R calls Python's libraries: what its user writes is R.
+        CalledFromR = "called-from-r",
+        /// A simulator computes and draws on the GPU, in the process of whoever trains in it: Isaac Gym, Lab and Sim.
+        GpuSimulator = "gpu-simulator",
         /// A program of C++ on libtorch ended by one of its exceptions: nothing of Python shows.
         NativeProgram = "native-program",
         /// A JAX, TensorFlow or second framework shares the process.
@@ -488,8 +494,10 @@ impl Context {
     /// True where half of /dev/shm or more was free when it was looked at, which may have been after the failure, and
     /// twice what was asked for would have fitted: those who share memory ask more than once.
     pub fn shared_memory_has_room(&self, asked: Option<Figure>) -> bool {
-        let asked = asked.map_or(0, |asked| asked.bytes);
-        self.shared_memory().is_some_and(|(used, total, _)| used < total / 2 && asked < (total - used) / 2)
+        // Every rank makes its own, and one that is alone more than one.
+        let ranks = self.local_processes.value().or(self.world_size.value()).unwrap_or(2).max(2);
+        let asked = asked.map_or(0, |asked| asked.bytes).saturating_mul(ranks);
+        self.shared_memory().is_some_and(|(used, total, _)| used < total / 2 && asked < total - used)
     }
 
     /// What of /dev/shm was in use, its size, and the line, by the last row of `df` that tells of it.

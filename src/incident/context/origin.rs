@@ -425,7 +425,9 @@ fn counted(lower: &str) -> Option<u64> {
         kinds.iter().any(|kind| rest.starts_with(kind)).then(|| number(after)).flatten()
     });
     found.or_else(|| {
-        let (_, after) = lower.split_once("num gpus available:")?;
+        let (_, after) = ["num gpus available:", "cuda.device_count:", "cuda.device_count() ="]
+            .iter()
+            .find_map(|words| lower.split_once(words))?;
         number(after.trim_start())
     })
 }

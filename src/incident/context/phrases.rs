@@ -18,6 +18,7 @@ pub(super) const WORDS: &[&str] = &[
     "4bit",
     "8-bit",
     "8bit",
+    "16bit",
     "int8",
     "int4",
     "nf4",
@@ -47,7 +48,7 @@ pub(super) const WORDS: &[&str] = &[
 type Row = (&'static [&'static str], &'static [&'static str], fn() -> Setting);
 
 const PHRASES: &[Row] = &[
-    (&["loraconfig(", "qloraconfig("], &[], || Setting::Lora(true)),
+    (&["loraconfig(", "qloraconfig(", "loraargs(enable=true"], &[], || Setting::Lora(true)),
     (
         &["lora", "peft"],
         &["fine-tun", "finetun", "using", "adapter", "train", "微调", "inject", "applied", "enabled", "with"],
@@ -84,6 +85,8 @@ const PHRASES: &[Row] = &[
     (&["xformers"], &["memory efficient attention enabled", "using", "enabl"], || {
         Setting::Attention("xformers".into())
     }),
+    // Lightning's own lines.
+    (&["native 16bit precision", "16bit native", "using 16bit"], &[], || Setting::Precision(Precision::Fp16)),
     (&["mixed precision", "混合精度"], &["bf16", "bfloat16"], || Setting::Precision(Precision::Bf16)),
     (&["mixed precision", "混合精度"], &["fp16", "float16"], || Setting::Precision(Precision::Fp16)),
     (

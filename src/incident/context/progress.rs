@@ -427,9 +427,11 @@ fn one_of_many(text: &str, progress: &mut Progress) -> bool {
 
 fn mentions_validation(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
-    ["valid", "evaluat", "eval:", "eval ", "sanity check", "val:", "(val)", "[val]", "testing:"]
-        .iter()
-        .any(|word| lower.contains(word))
+    const WORDS: [&str; 9] =
+        ["valid", "evaluat", "eval:", "eval ", "sanity check", "val:", "(val)", "[val]", "testing:"];
+    // torchvision's and DETR's loops: `Test:  [ 10/314]  eta: …`.
+    let tests = || lower.trim_start().starts_with("test: ");
+    (WORDS.iter().any(|word| lower.contains(word)) || tests())
         && !lower.contains("val_loss")
         && !lower.contains("eval_loss")
 }
@@ -462,17 +464,21 @@ fn announced(text: &str) -> Option<Phase> {
     {
         return Some(Phase::Decode);
     }
-    if says(&[
-        "saving checkpoint",
-        "saving model checkpoint",
-        "saving model",
-        "saving the model",
-        "save checkpoint",
-        "saving state",
-        "writing checkpoint",
-        "gathering state dict",
-        "gathering full state",
-    ]) {
+    // `Saving checkpoints to: outputs/x` tells the folder.
+    let to_a_folder = says(&["saving checkpoints to", "checkpoints will be saved"]);
+    if !to_a_folder
+        && says(&[
+            "saving checkpoint",
+            "saving model checkpoint",
+            "saving model",
+            "saving the model",
+            "save checkpoint",
+            "saving state",
+            "writing checkpoint",
+            "gathering state dict",
+            "gathering full state",
+        ])
+    {
         return Some(Phase::Checkpoint);
     }
     if says(&[

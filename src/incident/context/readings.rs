@@ -1,5 +1,6 @@
 //! Readings of memory that programs print as they run, gathered into series.
 
+use super::Phase;
 use super::pairs::pairs;
 use super::progress::Progress;
 use super::series::{Measure, Reading, Series, StepUnit};
@@ -39,6 +40,8 @@ struct Sample {
     epoch: Option<f64>,
     step: Option<u64>,
     steps: Option<u64>,
+    /// Whether its line is one of validation.
+    validates: bool,
     bytes: u64,
 }
 
@@ -68,6 +71,11 @@ impl Readings {
                 running_maximum: reading.running_maximum,
                 samples: Vec::new(),
             });
+            // A maximum so far that jumps as validation begins has not grown: another phase needs more.
+            let validates = progress.phase == Some(Phase::Validation);
+            if reading.running_maximum && samples.last().is_some_and(|last| last.validates != validates) {
+                samples.clear();
+            }
             if samples.len() >= READINGS_AT_MOST {
                 thin::halve(samples);
             }
@@ -76,6 +84,7 @@ impl Readings {
                 epoch: progress.epoch,
                 step: progress.step,
                 steps: progress.steps,
+                validates,
                 bytes: reading.bytes,
             });
         }

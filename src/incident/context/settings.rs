@@ -572,6 +572,16 @@ fn parameters(text: &str, found: &mut Vec<Setting>) {
         }
         return;
     }
+    // `167,772,160 out of 7,415,795,712 parameters are finetuned (2.26%)`
+    if let Some((part, rest)) = lower.split_once(" out of ")
+        && rest.contains("parameters are ")
+        && let (Some(part), Some(all)) =
+            (part.rsplit(' ').next().and_then(counted), rest.split_whitespace().next().and_then(counted))
+    {
+        found.push(Setting::Parameters(all));
+        found.push(Setting::Lora(part < 0.5 * all));
+        return;
+    }
     for phrase in [
         "param count",
         "number of parameters",
@@ -632,8 +642,8 @@ fn last_number(text: &str) -> Option<u64> {
 static SIZES: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"(?:^|[^0-9A-Za-z.,])([0-9][0-9.,]*) ?[A-Za-z]").ok());
 
-/// What a program says that it will need of the machine's memory: `Estimated memory requirements : 24117 MB`, `not enough
-/// memory to store the complete replay buffer 56.45GB > 12.88GB`. The lower of the two meanings that `GB` has.
+/// What a program says that it will need of the machine's memory: `Estimated memory requirements : 24117 MB`, `not
+/// enough memory to store the complete replay buffer 56.45GB > 12.88GB`. The lower of the two meanings that `GB` has.
 fn announced_need(text: &str, at: Span) -> Option<(Figure, Option<Figure>)> {
     let lower = text.to_ascii_lowercase();
     if ["gpu", "vram", "cuda", "device", "disk"].iter().any(|other| lower.contains(other)) {

@@ -407,6 +407,12 @@ pub(super) fn clues(text: &str, found: &mut Vec<Clue>) {
         ]) || says(&["/go/src/"]) && says(&["llama.cpp"]),
     );
     add(Clue::InstalledCommand, starts_in_a_command(text));
+    add(Clue::PipelineSubmits, says(&["bcbio", "nextdenovo", "paralleltask", "snakemake", "cromwell"]));
+    add(
+        Clue::CalledFromR,
+        says(&["py_call_impl", "library(keras", "library(tensorflow", "library(torch", "reticulate"]),
+    );
+    add(Clue::GpuSimulator, says(&["isaac"]));
     add(
         Clue::NativeProgram,
         says(&["terminate called after throwing an instance of 'c10"]) && !says(&["python", ".py"]),

@@ -1,0 +1,248 @@
+//! What a fifteenth set, eighty fresh reports and a reading of a hundred outputs had found wrong: one test for each thing.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use crate::fixes::{FULL_CARD, lines_of, offers_for};
+use crate::lines_around::{first_cause, incident, report, run};
+use serde_json::Value;
+
+fn facts(log: &str) -> Value {
+    incident(log)["facts"].clone()
+}
+
+/// True where a failure is found that the program did not outlive.
+fn fails(log: &str) -> bool {
+    let told: Value = serde_json::from_str(&run(&["explain", "--format", "json"], log)).unwrap();
+    told["incidents"].as_array().unwrap().iter().any(|found| found["survived"] != true)
+}
+
+#[test]
+fn of_a_kernels_kills_the_newest_is_asked_about_whatever_command_stands_above() {
+    let kill = |at: &str, pid: u32| {
+        format!(
+            "[{at}] Memory cgroup out of memory: Killed process {pid} (bins) total-vm:462872890kB, anon-rss:35653670kB, \
+             file-rss:111595kB, shmem-rss:0kB, UID:1009 pgtables:142994kB oom_score_adj:0\n"
+        )
+    };
+    let two = |first: &str, second: &str| {
+        format!("$ sudo dmesg -T | grep 'Memory cgroup out of memory'\n{}{}", kill(first, 11), kill(second, 22))
+    };
+    assert_eq!(facts(&two("Mon Mar  9 22:10:13 2026", "Tue Mar 10 03:44:51 2026"))["pid"], 22);
+    assert_eq!(facts(&two("Mon Mar  9 22:10:13 2026", "Mon Mar  9 22:10:14 2026"))["pid"], 11);
+}
+
+#[test]
+fn a_killed_step_is_outlived_where_the_whole_work_succeeded() {
+    let log = |end: &str| {
+        format!(
+            "[Pipeline] sh\n+ node build.js\nsh: line 1:   411 Killed                  node build.js\nERROR: script returned \
+             exit code 137\nRetrying\n+ node build.js\nbundle written to dist/app.js in 41.2s\nFinished: {end}\n"
+        )
+    };
+    assert!(!fails(&log("SUCCESS")));
+    assert!(fails(&log("FAILURE")));
+}
+
+#[test]
+fn a_class_named_for_memory_that_is_a_test_is_no_failure() {
+    let log = |class: &str| format!("[ERROR] com.acme.cache.{class}\n[INFO] done\n");
+    assert!(!fails(&log("OutOfMemoryHandlerTest")));
+    assert!(fails("Exception in thread \"main\" com.acme.cache.OutOfMemoryException\n"));
+}
+
+#[test]
+fn supervisord_names_itself_as_the_sender() {
+    let log =
+        |killing: &str| format!("{killing}\n2024-01-15 18:00:14,266 INFO stopped: worker (terminated by SIGKILL)\n");
+    assert!(!fails(&log("2024-01-15 18:00:14,260 WARN killing 'worker' (51) with SIGKILL")));
+    assert!(fails(&log("2024-01-15 18:00:14,260 INFO worker is busy")));
+}
+
+#[test]
+fn a_program_of_c_plus_plus_gets_no_lines_of_python() {
+    let native = format!(
+        "$ caller --device cuda:0 reads/\nterminate called after throwing an instance of \
+                          'c10::CUDAOutOfMemoryError'\n  what():  {}",
+        FULL_CARD.trim_start_matches("torch.OutOfMemoryError: ")
+    );
+    let told = report(&native);
+    for word in ["torch.autocast", "with torch.", ".detach()"] {
+        assert!(!told.contains(word), "{word} in {told}");
+    }
+}
+
+#[test]
+fn pbs_is_asked_for_addresses_above_what_was_used() {
+    let log = "=>> PBS: job killed: vmem 3473327964 exceeded limit 2147483648\n";
+    let lines = lines_of(log, "raise-host-limit").join("\n");
+    assert!(lines.contains("#PBS -l vmem=3975mb"), "{lines}");
+}
+
+#[test]
+fn what_xla_reserved_in_the_same_process_is_told_by_its_share() {
+    let log = "  File \"/w/torch_xla/core/dynamo_bridge.py\", line 165, in _maybe_move_tensors_to_device\n    moved_tensor = \
+               tensor.to(target_device)\ntorch.OutOfMemoryError: CUDA out of memory. Tried to allocate 160.00 MiB. GPU 0 has a \
+               total capacity of 15.77 GiB of which 81.48 MiB is free. Process 27116 has 15.69 GiB memory in use. Of the \
+               allocated memory 3.35 GiB is allocated by PyTorch, and 232.45 MiB is reserved by PyTorch but unallocated.\n";
+    assert_eq!(first_cause(log), "preallocation");
+}
+
+#[test]
+fn too_many_to_fit_is_a_need_and_what_should_be_free_is_not_free() {
+    let log = "  0:28:25.367   698M / 7G    ERROR   K-mer Counting   The reads contain too many k-mers to fit into available \
+               memory. You need approx. 74.7885GB of free RAM to assemble your dataset\n";
+    let facts = facts(log);
+    assert!(facts["free_bytes"].is_null(), "{facts}");
+    assert!(!facts["requested_bytes"].is_null(), "{facts}");
+}
+
+#[test]
+fn a_checkpoint_before_the_first_step_is_not_where_it_failed() {
+    let log = "INFO:tensorflow:Starting Session.\nINFO:tensorflow:Saving checkpoint to path train/model.ckpt\n\
+               INFO:tensorflow:Starting Queues.\nINFO:tensorflow:global_step/sec: 0\n2018-03-04 14:02:51.631204: W \
+               tensorflow/core/framework/op_kernel.cc:1192] Resource exhausted: OOM when allocating tensor with \
+               shape[1,1024,51,38]\n";
+    assert!(!report(log).contains("saving a checkpoint"), "{}", report(log));
+    let folder = "Saving checkpoints to: outputs/run\nCaching / undistorting train images ━━ 61%\n./train.sh: line 2: 2870164 \
+                  Killed ns-train splatfacto\n";
+    assert!(!report(folder).contains("saving a checkpoint"), "{}", report(folder));
+}
+
+#[test]
+fn a_runtimes_own_heap_is_what_was_full() {
+    let log = "Exception in thread \"main\" java.lang.OutOfMemoryError: GC overhead limit exceeded\n";
+    assert!(report(log).starts_with("The program's own heap is full"), "{}", report(log));
+}
+
+#[test]
+fn data_that_is_read_whole_has_no_wrong_shape() {
+    let log = |code: &str| {
+        format!(
+            "Mem:            15G        1.3G         12G         41M        1.9G         13G\nTraceback (most recent call \
+             last):\n  File \"/home/a/bones.py\", line 62, in <module>\n    {code}\nMemoryError: Unable to allocate 29.6 GiB \
+             for an array with shape (7945928928,) and data type float32\n"
+        )
+    };
+    let read = log("data = np.load('joints.npy')");
+    assert_eq!(first_cause(&read), "host_memory");
+    assert!(!offers_for(&read).contains(&"fix-the-shape"));
+    assert_eq!(first_cause(&log("y = pdist(x, 'cosine')")), "single_huge_allocation");
+}
+
+#[test]
+fn a_programs_own_estimate_is_held_against_what_there_was() {
+    let log = |need: &str| {
+        format!(
+            "UserWarning: This system does not have apparently enough memory to store the complete replay buffer {need} > \
+             12.88GB\n  warnings.warn(\nstep 368000\nKilled\n"
+        )
+    };
+    assert!(report(&log("56.45GB")).contains("had estimated at least 48."), "{}", report(&log("56.45GB")));
+    assert!(!report(&log("6.45GB")).contains("had estimated"), "{}", report(&log("6.45GB")));
+}
+
+#[test]
+fn a_pool_that_would_be_exceeded_is_the_limit_and_not_the_server() {
+    let log = "Error Code: MEM_CAP_EXCEEDED\nReason: Exceeded memory pool capacity. Can't grow q_4 capacity with 32.00MB. This \
+               will exceed its memory pool capacity 8.00GB, current capacity 7.98GB.\nARBITRATOR[SHARED CAPACITY[48.00GB] \
+               STATS[maxCapacity 48.00GB freeCapacity 31.50GB]]\n";
+    assert_eq!(facts(log)["limit_bytes"], 8u64 << 30, "{}", facts(log));
+}
+
+#[test]
+fn a_point_that_cannot_part_thousands_shows_what_the_others_are() {
+    let log = |total: &str| {
+        format!(
+            "ERR cudaMalloc failed: out of memory, requested 4294967296 bytes mem_free=512.125MiB mem_tot={total}MiB\n"
+        )
+    };
+    assert_eq!(facts(&log("11020.125"))["free_bytes"], (512u64 << 20) + (1 << 17));
+    assert!(facts(&log("11"))["free_bytes"].is_null());
+}
+
+#[test]
+fn what_is_less_than_required_is_what_there_was() {
+    let log = "[ERROR] device reserved memory 1024  MiB is less than runtime required memory 4096 MiB\nbackend exited, code -6\n";
+    let facts = facts(log);
+    assert_eq!(
+        (facts["free_bytes"].as_u64(), facts["requested_bytes"].as_u64()),
+        (Some(1 << 30), Some(4 << 30)),
+        "{facts}"
+    );
+}
+
+#[test]
+fn the_rank_of_an_adapter_is_no_process() {
+    let log = format!("train_args: world_size=1, lora=LoraArgs(enable=True, rank=64, dropout=0.0)\n{FULL_CARD}");
+    assert!(incident(&log)["rank"].is_null(), "{}", incident(&log)["rank"]);
+}
+
+#[test]
+fn sparks_results_are_the_drivers_and_no_workers_limit() {
+    let log = "ERROR TaskSetManager - Total size of serialized results of 2623 tasks (1084.1 MB) is bigger than \
+               spark.driver.maxResultSize (1024.0 MB)\n";
+    assert!(!report(log).contains("one worker"), "{}", report(log));
+    let lines = lines_of(log, "raise-runtime-limit").join("\n");
+    assert!(lines.contains("spark.driver.maxResultSize") && !lines.contains("memoryOverhead"), "{lines}");
+}
+
+#[test]
+fn attention_that_runs_is_not_what_to_switch_on() {
+    let log = "Using pytorch attention\n  File \"/ComfyUI/comfy/ldm/modules/attention.py\", line 490, in attention_pytorch\n    out \
+               = torch.nn.functional.scaled_dot_product_attention(q, k, v)\ntorch.OutOfMemoryError: HIP out of memory. Tried to \
+               allocate 633.55 GiB. GPU 0 has a total capacity of 117.60 GiB of which 75.05 GiB is free. Of the allocated \
+               memory 39.12 GiB is allocated by PyTorch, and 2.89 GiB is reserved by PyTorch but unallocated.\n";
+    let lines = lines_of(log, "fused-attention").join("\n");
+    assert!(lines.contains("--use-split-cross-attention") && !lines.contains("--use-pytorch"), "{lines}");
+}
+
+#[test]
+fn who_writes_r_gets_no_lines_of_python() {
+    let log = "> model %>% fit_generator(train, epochs = 10)\nError in py_call_impl(callable, dots$args, dots$keywords) : \
+               ResourceExhaustedError: OOM when allocating tensor with shape[6272,512] and type float on \
+               /job:localhost/replica:0/task:0/device:GPU:0 by allocator GPU_0_bfc\n";
+    for word in ["tf.recompute_grad", "model.fit(", "set_global_policy"] {
+        assert!(!report(log).contains(word), "{word} in {}", report(log));
+    }
+}
+
+#[test]
+fn a_pipeline_that_submits_its_steps_sets_their_memory() {
+    let log = |name: &str| {
+        format!(
+            "[INFO] {name} start...\nslurmstepd: error: Detected 1 oom_kill event in StepId=10940052.0. Some of the step \
+                 tasks have been OOM Killed.\n"
+        )
+    };
+    assert!(!report(&log("nextDenovo")).contains("#SBATCH"), "{}", report(&log("nextDenovo")));
+    assert!(report(&log("aligner")).contains("#SBATCH"));
+}
+
+#[test]
+fn every_rank_makes_a_segment_of_its_own() {
+    let log = |ranks: u32| {
+        format!(
+            "Filesystem      Size  Used Avail Use% Mounted on\nshm              16M     0   16M   0% /dev/shm\nworld_size: \
+                 {ranks}\nRuntimeError: NCCL error: Error while creating shared memory segment /dev/shm/nccl-Qk2vTd (size \
+                 7340384)\n"
+        )
+    };
+    assert_eq!(first_cause(&log(8)), "shared_memory");
+}
+
+#[test]
+fn a_maximum_that_jumps_as_validation_begins_has_not_grown() {
+    let row =
+        |head: &str, at: u32, most: u32| format!("{head}:  [{at}/314]  eta: 0:08:41  loss: 11.2  max mem: {most}\n");
+    let mut log: String = (0..4).map(|at| row("Epoch: [0]", at * 10, 38_644)).collect();
+    log.extend((0..4).map(|at| row("Test", at * 10, 61_208)));
+    log += FULL_CARD;
+    assert!(!report(&log).contains("readings rise"), "{}", report(&log));
+}
+
+#[test]
+fn an_image_is_built_by_no_container_that_one_runs() {
+    let log = " > [3/5] RUN conda install -c conda-forge -y pandas:\n#6 178.4 Solving environment: ...working... Killed\nexecutor \
+               failed running [/bin/sh -c conda install -c conda-forge -y pandas]: exit code: 137\n";
+    assert!(!report(log).contains("docker run"), "{}", report(log));
+}
