@@ -177,7 +177,6 @@ const LABELS: &[(&str, Fact)] = &[
     ("target footprint", Fact::Used),
     ("footprint", Fact::Used),
     ("memory cost", Fact::Needed),
-    ("memory on device", Fact::Capacity),
     ("working set", Fact::Used),
     ("resident", Fact::Used),
     ("rss", Fact::Used),
@@ -580,7 +579,8 @@ fn places(line: &str, next: &str, at: Span, cut: bool, base: Base) -> Vec<Place>
     found
 }
 
-/// True where a size of the line has a point that cannot stand between thousands: `free=512.000MiB total=11020.125MiB`.
+/// True where a size of the line, printed with three decimals, has a point that cannot stand between thousands:
+/// `free=512.000MiB total=11020.125MiB`.
 fn shows_a_decimal_point(line: &str, locale: Locale) -> bool {
     line.match_indices('.').take(MOST).any(|(at, _)| {
         let lead = line[..at].len() - line[..at].trim_end_matches(|c: char| c.is_ascii_digit()).len();
@@ -590,7 +590,7 @@ fn shows_a_decimal_point(line: &str, locale: Locale) -> bool {
         let rest = line.get(start + numeral.length..).unwrap_or_default();
         let size = units::unit_in_front(rest.trim_start_matches(' '))
             .is_some_and(|(_, word)| word.len() > 1 && parts(rest.trim_start_matches(' '), 0, word));
-        size && (lead > 3 && numeral.decimals > 0 || numeral.decimals > 0 && numeral.decimals != 3)
+        size && lead > 3 && numeral.decimals == 3
     })
 }
 
