@@ -837,6 +837,11 @@ fn label_before(before: &str) -> Option<(Fact, bool, usize)> {
     let fact = match fact {
         // `This will exceed its memory pool capacity 8 GiB, current capacity 7.9 GiB`
         Fact::Capacity if last.ends_with("current") => return None,
+        // `Can't grow query_4 capacity with 32 MiB`: by how much it would have grown.
+        Fact::Capacity if between.starts_with(" with") => match lead.contains("grow ") {
+            true => Fact::Requested,
+            false => return None,
+        },
         Fact::Capacity if lower[at..].starts_with("capacity") && lead.contains("exceed") => Fact::Limit,
         // `the maximum heap size`
         Fact::Capacity if ["max", "maximum"].iter().any(|word| last.ends_with(word)) => Fact::Limit,
