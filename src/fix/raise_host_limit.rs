@@ -279,10 +279,13 @@ fn advise(case: &Case) -> Advice {
                 en: "by their settings the loaders need {tried} {unit}iB with a tenth of room",
                 zh: "按其设置，数据加载连同一成余量需要 {tried} {unit}iB"
             ),
-            Some(_) if by_use.is_some() => text!(
-                en: "it held more than half as much again as its limit; a fifth above that is {tried} {unit}iB",
-                zh: "它占用的已超过上限的一倍半；再加五分之一为 {tried} {unit}iB"
-            ),
+            Some(_) if by_use.is_some() => {
+                let held = used.map(bytes).unwrap_or_default();
+                text!(
+                    en: "it held {held} when it was stopped; a fifth more is {tried} {unit}iB",
+                    zh: "被终止时它占用 {held}；再加五分之一为 {tried} {unit}iB"
+                )
+            }
             Some(limit) => {
                 let shown = bytes(limit);
                 text!(
