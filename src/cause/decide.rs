@@ -1186,7 +1186,7 @@ fn shows_pytorch(incident: &Incident) -> bool {
         || context.torch_version.is_known()
         || context.trainer.is_known()
         || context.alloc_conf.is_known()
-        || context.frames.iter().any(|frame| frame.file.replace('\\', "/").contains("/torch/"))
+        || context.frames.iter().any(|frame| frame.path().contains("/torch/"))
 }
 
 /// The line that prints what the program uses, and whose it is.

@@ -102,7 +102,7 @@ pub fn trains(incident: &Incident) -> bool {
         || context.has(Clue::OptimizerState)
         || incident.event.has(Sign::DataLoaderWorker)
         // Chainer's trainer and updaters.
-        || context.frames.iter().any(|frame| frame.file.replace('\\', "/").contains("/chainer/training/"))
+        || context.frames.iter().any(|frame| frame.path().contains("/chainer/training/"))
         // The model is run within a function that computes a loss.
         || context.frames.iter().any(|frame| frame.is_user_code() && frame.function.to_lowercase().contains("loss"));
     // What draws has steps as well; only a gradient or an optimizer tells that it learns.

@@ -381,7 +381,7 @@ impl<'a> Case<'a> {
 
     /// The engine in whose own code it failed: a trainer that samples keeps one in its process.
     pub fn engine_within(&self) -> Option<Program> {
-        let file = self.context.frames.last()?.file.replace('\\', "/");
+        let file = self.context.frames.last()?.path();
         let within = |program: &&Program| program.markers().iter().any(|marker| file.contains(marker));
         Program::LISTED.iter().filter(|program| program.is_engine()).find(within).copied()
     }

@@ -3,6 +3,7 @@
 
 use super::case::Case;
 use super::moment::path;
+use super::work::runs_python;
 use crate::dialect::Sign;
 use crate::domain::trainer::Trainer;
 use crate::domain::{Accelerator, Number, Program};
@@ -45,7 +46,8 @@ impl Case<'_> {
     pub(super) fn installed_command(&self) -> bool {
         // Its launcher lies beside the interpreter; all that follows is the package's own.
         let of_a_package = |frame: &Frame| !frame.is_user_code() || path(frame).contains("/bin/");
-        let native = self.clue(Clue::NativeProgram) && self.context.frames.is_empty();
+        // In a thread of a Python program it ends the same way.
+        let native = self.clue(Clue::NativeProgram) && !runs_python(self) && self.trainer().is_none();
         native
             || self.clue(Clue::CalledFromR)
             || self.clue(Clue::InstalledCommand) && self.context.frames.iter().all(of_a_package)

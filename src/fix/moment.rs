@@ -780,5 +780,5 @@ fn evenly_rising(values: &[f64]) -> bool {
 
 /// A frame's file with slashes that lean one way.
 pub(super) fn path(frame: &Frame) -> String {
-    frame.file.replace('\\', "/")
+    frame.path()
 }

@@ -188,9 +188,11 @@ fn advise(case: &Case) -> Advice {
             zh: "最后一次读数只占内存的 {share} %：是某个上限拒绝了申请，增加内存不会改变它"
         ));
     }
-    // Less than what was used when it was stopped is no limit to ask for.
-    let of_addresses = facts.get(Fact::Used).is_none() && facts.get(Fact::TotalVm).is_some();
-    let used = facts.get(Fact::Used).or(facts.get(Fact::TotalVm).filter(|_| of_addresses)).map(|figure| figure.bytes);
+    // Less than what was used when it was stopped is no limit to ask for. Addresses are no use of memory, but where PBS
+    // counts them: a CUDA process reserves more than the machine has.
+    let addresses = facts.get(Fact::TotalVm).filter(|_| case.program() == Program::Pbs);
+    let of_addresses = facts.get(Fact::Used).is_none() && addresses.is_some();
+    let used = facts.get(Fact::Used).or(addresses).map(|figure| figure.bytes);
     let beyond = used.zip(limit).map(|(used, limit)| (used.saturating_add(used / 5), limit.saturating_add(limit / 2)));
     let by_use = beyond.filter(|(used, half)| used > half && !evicted).map(|(used, _)| used);
     let more = by_settings.flatten().or(by_use).or(limit.map(|limit| limit.saturating_add(limit / 2)));

@@ -536,8 +536,9 @@ fn times_between(document: &Document, earlier: &Event, later: &Event) -> f64 {
     let both = |read: fn(&str) -> Option<f64>| stamp(earlier, read).zip(stamp(later, read));
     match (both(uptime), both(clock)) {
         (Some((from, to)), _) => to - from,
-        // Past midnight the clock goes back.
-        (None, Some((from, to))) => (to - from).rem_euclid(86_400.0),
+        // Past midnight the clock goes back; by a little it does so where two writers share a log.
+        (None, Some((from, to))) if from - to > ONE_STORY => to - from + 86_400.0,
+        (None, Some((from, to))) => to - from,
         (None, None) => 0.0,
     }
 }
@@ -605,6 +606,7 @@ mod tests {
         assert_eq!(asked("[ 3936.393433] killed\n[ 3936.5] killed\n[99136.5] killed\n"), Some(3));
         assert_eq!(asked("[ 3936.393433] killed\n[ 3936.5] killed\n[ 3940.5] killed\n"), Some(1));
         assert_eq!(asked("killed\nkilled\nkilled\n"), Some(1));
+        assert_eq!(asked("22:10:13 killed\n22:10:12 killed\n22:10:13 killed\n"), Some(1), "no day lies between");
     }
 
     #[test]

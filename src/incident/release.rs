@@ -158,7 +158,7 @@ pub(crate) fn shows_torch(incident: &Incident, least: (u16, u16)) -> bool {
     let of_the_frames = incident.context.frames.iter().filter_map(|frame| match frame.function.as_str() {
         "_call_impl" => Some((1, 6)),
         "_wrapped_call_impl" => Some((2, 1)),
-        _ => frame.file.replace('\\', "/").ends_with("/torch/_tensor.py").then_some((1, 9)),
+        _ => frame.path().ends_with("/torch/_tensor.py").then_some((1, 9)),
     });
     let of_the_wording = incident.event.versions.filter(|_| incident.event.on_pytorch()).and_then(|told| told.from);
     printed_torch(incident).into_iter().chain(of_the_wording).chain(of_the_frames).any(|shown| shown >= least)
@@ -304,7 +304,7 @@ pub(crate) fn conf_variable(incident: &Incident) -> Option<&'static str> {
 /// called by `__call__` itself, which is `_call_impl` since 1.6, at a line that tells the release, and a loader that
 /// waits in `_try_get_batch`, which is `_try_get_data` since 1.2.
 fn newest_torch(frame: &Frame) -> Option<(u16, u16)> {
-    let file = frame.file.replace('\\', "/");
+    let file = frame.path();
     if !file.contains("-packages/torch/") {
         return None;
     }

@@ -1416,13 +1416,13 @@ pub fn verdict(diagnosis: &Diagnosis, all: &[Diagnosis]) -> Text {
         && !event.has(Sign::KilledWithProof)
         && event.program.kind() != Kind::Scheduler
         && event.facts.get(Fact::Free).is_none();
-    let runtime = event.program.kind() == Kind::Runtime;
-    let own = event.resource == Resource::Host && event.facts.setting.is_known() || budget || by_itself && !runtime;
+    let own_heap = heap && event.program.kind() == Kind::Runtime;
+    let own = event.resource == Resource::Host && event.facts.setting.is_known() || budget || by_itself && !own_heap;
     let ran_out = ran_out || by_itself;
     let place = threshold.unwrap_or_else(|| match ran_out {
         _ if budget => text!(en: "The limit of one worker", zh: "单个 worker 的上限"),
         _ if own => text!(en: "The program's own limit", zh: "程序自身的上限"),
-        true if heap && runtime => text!(en: "The program's own heap", zh: "程序自身的堆"),
+        true if heap => text!(en: "The program's own heap", zh: "程序自身的堆"),
         true if refused => match event.facts.device.value() {
             Some(n) => text!(en: "A request for memory of GPU {n}", zh: "GPU {n} 的显存申请"),
             None => text!(en: "A request for GPU memory", zh: "GPU 显存申请"),

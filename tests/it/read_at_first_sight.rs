@@ -249,3 +249,33 @@ fn an_image_is_built_by_no_container_that_one_runs() {
                failed running [/bin/sh -c conda install -c conda-forge -y pandas]: exit code: 137\n";
     assert!(!report(log).contains("docker run"), "{}", report(log));
 }
+
+#[test]
+fn addresses_of_a_killed_process_are_no_memory_that_it_held() {
+    let log = "docker run --memory 16g image\n[ 3936.393455] Memory cgroup out of memory: Killed process 16597 (python3) \
+               total-vm:83886080kB, anon-rss:16522744kB, file-rss:13296kB, shmem-rss:0kB, UID:0 pgtables:1152kB\n";
+    let lines = lines_of(log, "raise-host-limit").join("\n");
+    assert!(lines.contains("24G") && !lines.contains("96G"), "{lines}");
+}
+
+#[test]
+fn a_user_called_isaac_is_no_simulator() {
+    let card = "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 MiB (GPU 0; 23.18 GiB total capacity; \
+                3.94 GiB already allocated; 1.59 MiB free; 3.97 GiB reserved in total by PyTorch)\n";
+    let log = |folder: &str| format!("  File \"/{folder}/train.py\", line 109, in main\n    loss.backward()\n{card}");
+    assert!(!report(&log("home/isaac")).contains("simulator"), "{}", report(&log("home/isaac")));
+    assert!(run(&["explain", "-v"], &log("home/a/isaacgym")).contains("simulator"));
+}
+
+#[test]
+fn a_thread_below_python_that_ends_it_leaves_its_lines_editable() {
+    let log = |command: &str| {
+        format!(
+            "$ {command}\nterminate called after throwing an instance of 'c10::CUDAOutOfMemoryError'\n  what():  {}",
+            FULL_CARD.trim_start_matches("torch.OutOfMemoryError: ")
+        )
+    };
+    let lines = |command: &str| lines_of(&log(command), "mixed-precision").join("\n");
+    assert!(lines("python train.py").contains("autocast"), "{}", lines("python train.py"));
+    assert!(!lines("caller reads/").contains("autocast"), "{}", lines("caller reads/"));
+}

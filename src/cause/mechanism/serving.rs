@@ -305,8 +305,8 @@ pub const ESTIMATE: Mechanism = Mechanism {
                 Reading::new(
                     "beyond-what-there-is",
                     text!(
-                        en: "the program itself had estimated at least {want}, more than the {all} that it may use",
-                        zh: "程序自己估算至少需要 {want}，多于可用的 {all}"
+                        en: "the program itself had estimated at least {want}, more than the {all} there were for it",
+                        zh: "程序自己估算至少需要 {want}，多于可供它使用的 {all}"
                     ),
                 )
                 .at(need.at)

@@ -349,6 +349,11 @@ fn refused(lower: &str, clause: &[Word<'_>]) -> Option<(usize, usize)> {
     None
 }
 
+/// True for a number of five digits and more, such as one of bytes.
+fn is_large_number(word: &str) -> bool {
+    word.len() >= 5 && word.bytes().all(|byte| byte.is_ascii_digit())
+}
+
 fn is_size(word: &str) -> bool {
     let unit = word.trim_start_matches(|c: char| c.is_ascii_digit());
     matches!(unit, "kb" | "mb" | "gb" | "tb" | "kib" | "mib" | "gib" | "tib" | "kbytes" | "mbytes" | "gbytes")
@@ -501,11 +506,10 @@ fn bounded(clause: &[Word<'_>]) -> Option<(usize, usize)> {
             .min_by_key(|at| at.abs_diff(i))?;
         let (low, high) = (i.min(bound), i.max(bound));
         let between = clause.get(low + 1..high).unwrap_or_default();
-        let filler =
-            |word: &Word<'_>| word.is(FILLERS) || word.text.strip_suffix("'s").is_some_and(|of| HOLDERS.contains(&of));
         // `limit (104857600) reached`: its size.
         let filler = |word: &Word<'_>| {
-            filler(word) || is_size(word.text) || word.text.len() >= 5 && word.text.bytes().all(|b| b.is_ascii_digit())
+            let holder = word.text.strip_suffix("'s").is_some_and(|of| HOLDERS.contains(&of));
+            word.is(FILLERS) || holder || is_size(word.text) || is_large_number(word.text)
         };
         // `reached operation memory limit`: one word may say of what.
         let named = between.windows(2).filter(|pair| !filler(&pair[0]) && pair[1].is(MATTER)).count();
@@ -669,7 +673,7 @@ fn uncreated(clause: &[Word<'_>]) -> Option<(usize, usize)> {
     const MEMORY: &[&str] = &["buffer", "texture", "image", "surface", "framebuffer", "array", "tensor", "bitmap"];
     const OTHER_REASONS: &[&str] =
         &["unsupported", "invalid", "exists", "exist", "permission", "format", "missing", "unknown", "denied"];
-    let number = |word: &Word<'_>| word.text.len() >= 5 && word.text.bytes().all(|byte| byte.is_ascii_digit());
+    let number = |word: &Word<'_>| is_large_number(word.text);
     if clause.iter().any(|word| word.is(OTHER_REASONS)) {
         return None;
     }

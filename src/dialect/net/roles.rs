@@ -466,7 +466,6 @@ fn places(line: &str, next: &str, at: Span, cut: bool, base: Base) -> Vec<Place>
     let locale = Locale::of(line);
     let headed = heads_unit(&line.to_lowercase());
     let of_row = unit_of_row(line);
-    let point_is_decimal = shows_a_decimal_point(line, locale);
     let mut found = Vec::new();
     let mut from = 0;
     while found.len() < MOST {
@@ -522,7 +521,7 @@ fn places(line: &str, next: &str, at: Span, cut: bool, base: Base) -> Vec<Place>
         }
         // `2.349 MB` is two thousand of them as often as two and a third.
         let point = number.split_once('.').filter(|(whole, _)| whole.len() <= 3 && numeral.decimals == 3);
-        let point = point.filter(|_| !point_is_decimal);
+        let point = point.filter(|_| !shows_a_decimal_point(line, locale));
         let mega = unit.is_some_and(|(word, _)| word.starts_with(['m', 'M', 'k', 'K']));
         // `6.87195e+10 bytes`: rounded to the digits that are printed.
         let rounded = !number.starts_with("0x") && number.contains(['e', 'E']);
@@ -587,9 +586,8 @@ fn shows_a_decimal_point(line: &str, locale: Locale) -> bool {
         let start = at - lead;
         let alone = !line[..start].ends_with(|c: char| c.is_alphanumeric() || matches!(c, '.' | ',' | '_'));
         let Some(numeral) = units::numeral(&line[start..], locale).filter(|_| lead > 0 && alone) else { return false };
-        let rest = line.get(start + numeral.length..).unwrap_or_default();
-        let size = units::unit_in_front(rest.trim_start_matches(' '))
-            .is_some_and(|(_, word)| word.len() > 1 && parts(rest.trim_start_matches(' '), 0, word));
+        let rest = line.get(start + numeral.length..).unwrap_or_default().trim_start_matches(' ');
+        let size = units::unit_in_front(rest).is_some_and(|(_, word)| word.len() > 1 && parts(rest, 0, word));
         size && lead > 3 && numeral.decimals == 3
     })
 }

@@ -53,10 +53,6 @@ const REPLAY: [&str; 4] = ["replaybuffer", "replaymemory", "replay_buffer", "rep
 /// Frames from the innermost one out, among which the call of the array that failed is.
 const INNERMOST: usize = 6;
 
-fn path(frame: &Frame) -> String {
-    frame.file.replace('\\', "/")
-}
-
 fn calls(frame: &Frame, calls: &[&str]) -> bool {
     frame.code.as_deref().is_some_and(|code| calls.iter().any(|call| code.contains(call)))
 }
@@ -65,7 +61,7 @@ impl Context {
     /// True where a file is read as a whole.
     pub fn reads_a_file(&self) -> bool {
         self.frames.iter().any(|frame| {
-            let file = path(frame);
+            let file = frame.path();
             calls(frame, READS) || file.contains("pandas/io/") || file.contains("/npyio")
         })
     }
@@ -74,7 +70,7 @@ impl Context {
     pub fn keeps_a_replay_buffer(&self) -> bool {
         let named = |text: &str| REPLAY.iter().any(|name| text.to_ascii_lowercase().contains(name));
         self.frames.iter().any(|frame| {
-            let file = path(frame);
+            let file = frame.path();
             named(&frame.function)
                 || frame.code.as_deref().is_some_and(named)
                 || named(file.rsplit('/').next().unwrap_or_default())
@@ -88,7 +84,7 @@ impl Context {
         let innermost = || self.frames.iter().rev().take(INNERMOST);
         let joins = self.user_frame().is_some_and(|frame| calls(frame, JOINS));
         innermost()
-            .any(|frame| calls(frame, READS) || calls(frame, TAKES_FROM_A_FILE) || path(frame).contains("/npyio"))
+            .any(|frame| calls(frame, READS) || calls(frame, TAKES_FROM_A_FILE) || frame.path().contains("/npyio"))
             || joins
             || self.keeps_a_replay_buffer()
     }

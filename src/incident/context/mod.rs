@@ -121,9 +121,14 @@ pub struct Frame {
 }
 
 impl Frame {
+    /// The file with `/` between its folders, on Windows too.
+    pub fn path(&self) -> String {
+        self.file.replace('\\', "/")
+    }
+
     /// True for code of the user rather than of an installed package or the interpreter.
     pub fn is_user_code(&self) -> bool {
-        let file = self.file.replace('\\', "/");
+        let file = self.path();
         let code = self.code.as_deref().unwrap_or_default();
         // What a package installs to be typed: `/venv/bin/accelerate`, which does nothing but call it.
         let command = file.contains("/bin/") && !file.ends_with(".py")
@@ -245,13 +250,13 @@ closed_set! {
         CopyPerNode = "copy-per-node",
         /// A traceback starts in an installed command.
         InstalledCommand = "installed-command",
-        /// A pipeline writes and submits the jobs of its steps: bcbio, NextDenovo, Snakemake, Cromwell.
+        /// A pipeline writes and submits the jobs of its steps: bcbio, NextDenovo, Cromwell.
         PipelineSubmits = "pipeline-submits",
         /// R calls Python's libraries: what its user writes is R.
         CalledFromR = "called-from-r",
         /// A simulator computes and draws on the GPU, in the process of whoever trains in it: Isaac Gym, Lab and Sim.
         GpuSimulator = "gpu-simulator",
-        /// A program of C++ on libtorch ended by one of its exceptions: nothing of Python shows.
+        /// An exception of libtorch's ended the process: a program of C++, or a thread below Python.
         NativeProgram = "native-program",
         /// A JAX, TensorFlow or second framework shares the process.
         SecondFramework = "second-framework",

@@ -86,7 +86,7 @@ const PHRASES: &[Row] = &[
         Setting::Attention("xformers".into())
     }),
     // Lightning's own lines.
-    (&["native 16bit precision", "16bit native", "using 16bit"], &[], || Setting::Precision(Precision::Fp16)),
+    (&["16bit"], &["native", "mixed precision", "(amp)"], || Setting::Precision(Precision::Fp16)),
     (&["mixed precision", "混合精度"], &["bf16", "bfloat16"], || Setting::Precision(Precision::Bf16)),
     (&["mixed precision", "混合精度"], &["fp16", "float16"], || Setting::Precision(Precision::Fp16)),
     (

@@ -40,8 +40,6 @@ struct Sample {
     epoch: Option<f64>,
     step: Option<u64>,
     steps: Option<u64>,
-    /// Whether its line is one of validation.
-    validates: bool,
     bytes: u64,
 }
 
@@ -55,6 +53,8 @@ pub(super) struct Readings {
 struct Track {
     measure: Measure,
     running_maximum: bool,
+    /// A reading of validation is among those so far.
+    validated: bool,
     samples: Vec<Sample>,
 }
 
@@ -66,14 +66,15 @@ impl Readings {
             if self.tracks.len() >= SERIES_AT_MOST && !self.tracks.contains_key(&key) {
                 continue;
             }
-            let Track { samples, .. } = self.tracks.entry(key).or_insert_with(|| Track {
+            let Track { samples, validated, .. } = self.tracks.entry(key).or_insert_with(|| Track {
                 measure: reading.measure,
                 running_maximum: reading.running_maximum,
+                validated: false,
                 samples: Vec::new(),
             });
-            // A maximum so far that jumps as validation begins has not grown: another phase needs more.
-            let validates = progress.phase == Some(Phase::Validation);
-            if reading.running_maximum && samples.last().is_some_and(|last| last.validates != validates) {
+            // A maximum so far that jumps as the first validation begins has not grown: another phase needs more.
+            if reading.running_maximum && !*validated && progress.phase == Some(Phase::Validation) {
+                *validated = true;
                 samples.clear();
             }
             if samples.len() >= READINGS_AT_MOST {
@@ -84,7 +85,6 @@ impl Readings {
                 epoch: progress.epoch,
                 step: progress.step,
                 steps: progress.steps,
-                validates,
                 bytes: reading.bytes,
             });
         }

@@ -458,7 +458,8 @@ fn phrases(text: &str, at: Span, found: &mut Vec<Setting>) {
         push(found, sized(limit, Some("B"), at).map(exact), Setting::MemoryLimit);
     }
     // `Host RAM: 8100MB (7.9GB) total, 1200MB (1.1GB) available`
-    if let Some((_, after)) = text.split_once("RAM: ")
+    if let Some((before, after)) = text.split_once("RAM: ")
+        && !before.ends_with(char::is_alphanumeric)
         && let Some((total, _)) = after.split_once(" total")
         && total.len() <= 24
     {

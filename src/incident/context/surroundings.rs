@@ -140,8 +140,7 @@ pub(super) fn rank_of(trainer: Trainer) -> usize {
 
 /// True for a traceback through PyTorch that shows no trainer at all.
 pub(super) fn plain(frames: &[Frame]) -> bool {
-    frames.iter().any(|frame| frame.file.replace('\\', "/").contains("/torch/"))
-        && frames.iter().any(Frame::is_user_code)
+    frames.iter().any(|frame| frame.path().contains("/torch/")) && frames.iter().any(Frame::is_user_code)
 }
 
 /// Platform and container as paths and names show them.
@@ -407,16 +406,14 @@ pub(super) fn clues(text: &str, found: &mut Vec<Clue>) {
         ]) || says(&["/go/src/"]) && says(&["llama.cpp"]),
     );
     add(Clue::InstalledCommand, starts_in_a_command(text));
-    add(Clue::PipelineSubmits, says(&["bcbio", "nextdenovo", "paralleltask", "snakemake", "cromwell"]));
+    add(Clue::PipelineSubmits, says(&["bcbio", "nextdenovo", "paralleltask", "cromwell"]));
     add(
         Clue::CalledFromR,
-        says(&["py_call_impl", "library(keras", "library(tensorflow", "library(torch", "reticulate"]),
+        says(&["py_call_impl", "library(keras)", "library(tensorflow)", "library(torch)", "reticulate"]),
     );
-    add(Clue::GpuSimulator, says(&["isaac"]));
-    add(
-        Clue::NativeProgram,
-        says(&["terminate called after throwing an instance of 'c10"]) && !says(&["python", ".py"]),
-    );
+    // Not a user or a host of that name.
+    add(Clue::GpuSimulator, says(&["isaacgym", "isaac gym", "isaaclab", "isaac lab", "isaacsim", "isaac sim"]));
+    add(Clue::NativeProgram, says(&["terminate called after throwing an instance of 'c10"]));
     // The bar of Lightning's `trainer.predict`.
     add(Clue::Predicts, says(&["predicting dataloader"]));
     add(Clue::StableDiffusionCpp, says(&["stable-diffusion.cpp"]));

@@ -425,7 +425,6 @@ const KEYWORDS: &[(&str, u8)] = &[
     ("bcbio", CLUE),
     ("nextdenovo", CLUE),
     ("paralleltask", CLUE),
-    ("snakemake", CLUE),
     ("cromwell", CLUE),
     ("py_call_impl", CLUE),
     ("library(", CLUE),

@@ -266,7 +266,7 @@ fn nameless(line: u64) -> Frame {
 pub(super) fn phase(frames: &[Frame]) -> Option<(Phase, Span)> {
     let mut weak: Option<(Phase, Span)> = None;
     // JAX's programs of radiance fields render whole pictures to look at; PyTorch's call a pass of training so as well.
-    let in_jax = frames.iter().any(|frame| frame.file.replace('\\', "/").contains("/jax/"));
+    let in_jax = frames.iter().any(|frame| frame.path().contains("/jax/"));
     for frame in frames.iter().rev() {
         if in_jax && frame.function.starts_with("render_image") {
             return Some((Phase::Inference, frame.at));
@@ -332,7 +332,7 @@ fn goes_backward(code: &str) -> bool {
 }
 
 fn phase_of(frame: &Frame) -> Option<Phase> {
-    let file = frame.file.replace('\\', "/");
+    let file = frame.path();
     let function = frame.function.rsplit('.').next().unwrap_or("");
     let code = frame.code.as_deref().unwrap_or("");
     let installed = !frame.is_user_code();
@@ -619,8 +619,7 @@ fn sets_up_the_optimizer(frame: &Frame) -> bool {
         "_configure_optimizer",
         "initialize_optimizer_states",
     ];
-    frame.file.replace('\\', "/").contains("/deepspeed/")
-        && (function.starts_with("_create_fp") || sets_up.contains(&function))
+    frame.path().contains("/deepspeed/") && (function.starts_with("_create_fp") || sets_up.contains(&function))
 }
 
 /// Names that data goes by.
@@ -793,7 +792,7 @@ pub(super) fn clues(frames: &[Frame], clues: &mut BTreeMap<Clue, Span>) {
 /// How the state is spread over devices, by the frames of what spreads it.
 pub(super) fn shards(frames: &[Frame], context: &mut Context) {
     for frame in frames {
-        let file = frame.file.replace('\\', "/");
+        let file = frame.path();
         let fully = file.contains("/fsdp/") || file.ends_with("/fsdp_utils.py") || file.contains("fully_sharded");
         if fully || frame.function.contains("fsdp_model") {
             context.fsdp.note(true, frame.at);
