@@ -167,6 +167,10 @@ const TESTS: &[Test] = &[
                 let command = "cat /proc/sys/vm/max_map_count; wc -l < /proc/<pid>/maps   # just before it fails";
                 return Some(("linux", Text::same(command)));
             }
+            if event.refuses_to_lock() && !incident.on_windows() {
+                let command = "ulimit -l   # in the shell, container or unit that starts it";
+                return Some(("linux", Text::same(command)));
+            }
             if event.refuses_a_thread() && !incident.on_windows() {
                 let command = "ulimit -u; cat /sys/fs/cgroup/pids.max; cat /proc/sys/kernel/threads-max";
                 return Some(("linux", Text::same(command)));

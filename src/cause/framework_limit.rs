@@ -92,6 +92,11 @@ fn refute(incident: &Incident) -> Text {
             zh: "在失败前比较 `cat /proc/sys/vm/max_map_count` 与 `wc -l < /proc/PID/maps`：若进程的映射数远低于上限，\
                  则不是映射数量的限制。"
         ),
+        Asker::Host if event.refuses_to_lock() => text!(
+            en: "Run `ulimit -l` where it starts: if it says unlimited, or well above what it locks, the limit on \
+                 locked pages did not refuse.",
+            zh: "在启动处运行 `ulimit -l`：若为 unlimited 或远高于要锁定的量，则不是锁定页上限拒绝的。"
+        ),
         Asker::Host if incident.on_windows() => text!(
             en: "Look at “Committed” in the Task Manager (Performance, Memory) when it fails: if it is well below the \
                  limit shown behind it, the commit limit did not refuse.",

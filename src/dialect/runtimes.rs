@@ -39,6 +39,7 @@ pub const DIALECT: Dialect = Dialect {
         "(?i)fatal process oom",
         "(?i)reaching memory limit",
         "(?i)cannot map pages",
+        "insufficient memory for the Java",
         "(?i)runtime: mmap(",
         "(?i)vector memory",
         "(?i)kann vektor",
@@ -202,6 +203,20 @@ fn jvm(document: &Document, position: usize, line: &str) -> Option<Event> {
         if let Some(asked) = asked {
             event.facts.note(Fact::Requested, asked);
         }
+        return Some(event);
+    }
+    // `There is insufficient memory for the Java Runtime Environment to continue.`, `Cannot create worker GC thread. Out
+    // of system resources.`: why the thread could not be made stands in the line of `os,thread` before.
+    if line.contains("insufficient memory for the Java") {
+        let told = |at: &usize, words: &str| field::text(document, *at).contains(words);
+        let refusal = field::behind(document, position, 3).find(|at| told(at, "thread. Out of system resources"))?;
+        let begun = field::before(position, 6).filter(|at| told(at, "pthread_create failed")).last();
+        let mut event = refused(document, position, "jvm-thread", Program::Java);
+        event.sign(Sign::ThreadRefused);
+        if begun.is_some_and(|at| told(&at, "(EPERM)")) {
+            event.sign(Sign::NotPermitted);
+        }
+        event.at = Span::lines(document.lines[begun.unwrap_or(position)].number, document.lines[refusal].number);
         return Some(event);
     }
     // Gradle tells it in words of its own: `Out of memory. Java heap space`.

@@ -154,6 +154,26 @@ impl Event {
                     .any(|words| message.contains(words))
     }
 
+    /// True where pages were to be locked into RAM: of these the system lets each user have so many (`ulimit -l`),
+    /// however much is free.
+    pub(crate) fn refuses_to_lock(&self) -> bool {
+        const LOCKS: &[&str] =
+            &["mlock", "memlock", "lock memory", "locked memory", "lock page", "locking page", "lock into memory"];
+        let message = self.message.to_ascii_lowercase();
+        self.resource == Resource::Host && LOCKS.iter().any(|words| message.contains(words))
+    }
+
+    /// True where a thread was refused because whoever asks may not make one, and not for want of anything.
+    pub(crate) fn forbids_a_thread(&self) -> bool {
+        self.has(Sign::NotPermitted)
+    }
+
+    /// True where a count ended or a right was missing, while memory was there: no amount of it lets more threads,
+    /// mappings or locked pages through.
+    pub(crate) fn of_a_count(&self) -> bool {
+        self.has(Sign::MappingsRanOut) || self.refuses_a_thread() || self.refuses_to_lock()
+    }
+
     /// True where what a program in no list tells is the need of its whole work, held against what there is before it
     /// begins, and no single allocation: `Job needs 128 GB of RAM, node has 64 GB`.
     pub(crate) fn needs_in_all(&self) -> bool {

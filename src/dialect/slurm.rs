@@ -196,12 +196,25 @@ fn state(document: &Document, position: usize) -> Option<Event> {
     if !state || within || !(labelled || row) {
         return None;
     }
+    // Of several jobs that ended so, the last is asked about.
+    let job = job_of_row(line).filter(|_| row);
+    let superseded = |at: usize| {
+        let behind = field::text(document, at);
+        let of_another = job_of_row(behind).is_some_and(|other| job.is_some_and(|job| job != other));
+        of_another && behind.contains("OUT_OF_ME")
+    };
+    if field::behind(document, position, NEAR).any(superseded) {
+        return None;
+    }
     let mut event = start(document, position, "slurm-state");
     if row && event.facts.number(Number::JobId).is_none() {
         field::note_number(&mut event, Number::JobId, field::leading_number(line.trim_start()).map(|n| n as f64));
     }
-    state_figures(document, position, &mut event);
-    let told = |line: &str| proof::is_slurm_kill(line) || line.contains("OUT_OF_ME") || line.contains("Out Of Memory");
+    state_figures(document, position, job, &mut event);
+    let told = |line: &str| {
+        let of_another = job_of_row(line).is_some_and(|other| job.is_some_and(|job| job != other));
+        proof::is_slurm_kill(line) || line.contains("OUT_OF_ME") && !of_another || line.contains("Out Of Memory")
+    };
     if told_before(document, position, told) {
         event.standing = Standing::Follower;
         return Some(event);
@@ -210,8 +223,13 @@ fn state(document: &Document, position: usize) -> Option<Event> {
     Some(event)
 }
 
+/// The job that a row of `sacct` is about: `8811730`, `8811730.batch`, `8811730_4`.
+fn job_of_row(line: &str) -> Option<u64> {
+    field::leading_number(line.trim_start())
+}
+
 /// What stands beside the state: columns of `sacct`, lines of `seff` and `scontrol`.
-fn state_figures(document: &Document, position: usize, event: &mut Event) {
+fn state_figures(document: &Document, position: usize, job: Option<u64>, event: &mut Event) {
     let span = |at: usize| Span::line(field::number(document, at));
     for at in field::before(position, NEAR).chain(field::behind(document, position, NEAR)) {
         let line = field::text(document, at);
@@ -236,6 +254,9 @@ fn state_figures(document: &Document, position: usize, event: &mut Event) {
     };
     for at in header + 1..=position + 4 {
         let row = field::text(document, at);
+        if job.is_some_and(|job| job_of_row(row).is_some_and(|other| job != other)) {
+            continue;
+        }
         if let Some(size) = column(field::text(document, header), row, "MaxRSS").and_then(field_size) {
             event.facts.note(Fact::Peak, size.at(span(at)));
         }

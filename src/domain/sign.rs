@@ -72,6 +72,8 @@ closed_set! {
         AddressSpaceLimit = "address-space-limit",
         /// A thread could not be started.
         ThreadRefused = "thread-refused",
+        /// A right was missing (EPERM), not memory.
+        NotPermitted = "not-permitted",
         /// Another CUDA error than out-of-memory.
         OtherCudaError = "other-cuda-error",
         /// No program printed the failure: a text states that it happened.

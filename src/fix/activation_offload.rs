@@ -53,7 +53,7 @@ fn advise(case: &Case) -> Advice {
         .when("deepspeed", case.frames_of("/deepspeed/runtime/activation_checkpointing/"))
         .weight(if case.training() { 1.0 } else { 0.3 })
         .frees_if(
-            case.share_of_allocated(0.1, 0.6, text!(en: "70–90 % of the activations", zh: "激活的 70–90 %")),
+            case.share_of_activations(0.1, 0.6, text!(en: "70–90 % of the activations", zh: "激活的 70–90 %")),
             case.ask_for_peak(),
         )
         .because(text!(

@@ -709,6 +709,41 @@ impl Case<'_> {
         ))
     }
 
+    /// The most that activations can be of what is allocated: the weights take 2 bytes a parameter at the least, where
+    /// they are whole on this device and nothing speaks of fewer bits.
+    pub fn activations_at_most(&self) -> Option<i128> {
+        let context = self.context;
+        let in_parts = context.fsdp.value() == Some(true)
+            || context.zero_stage.value().is_some_and(|stage| stage >= 3)
+            || context.cpu_offload.value() == Some(true)
+            || context.world_size.value().is_some_and(|ranks| ranks > 1)
+            || self.dispatched();
+        let narrow = self.quantised() || matches!(self.precision(), Some(Precision::Int4 | Precision::Int8));
+        let count = context.parameters.value().filter(|count| *count >= 1e8 && !in_parts && !narrow)?;
+        let allocated = self.allocated().filter(|allocated| allocated.low > 0)?;
+        // A model's name rounds its count, up or down.
+        let each = if count % 1e8 == 0.0 { 1.9 } else { 2.0 };
+        Some((allocated.high - (count * each) as i128).max(0))
+    }
+
+    /// A share of the activations, by [`Self::share_of_allocated`], of what the weights leave to them; `None` where that
+    /// is nothing.
+    pub fn share_of_activations(&self, low: f64, high: f64, what: Text) -> Option<(Interval, Text)> {
+        let (range, formula) = self.share_of_allocated(low, high, what)?;
+        let Some(most) = self.activations_at_most().filter(|most| *most < range.high) else {
+            return Some((range, formula));
+        };
+        let left = show(most);
+        (most > 0).then(|| {
+            let (en, zh) = (formula.en, formula.zh);
+            let formula = crate::text!(
+                en: "{en}, and no more than the {left} that the weights leave",
+                zh: "{zh}，且不超过权重之外的 {left}"
+            );
+            (Interval::between(range.low.min(most), most), formula)
+        })
+    }
+
     /// The user's line that failed, as `file:line`, where the traceback names it.
     pub fn failing_line(&self) -> Option<String> {
         let frame = self.context.user_frame().filter(|frame| frame.line > 0)?;

@@ -19,7 +19,8 @@ pub const FIX: Fix = Fix {
     },
     helps: &[Work::Training],
     needs: &[Need::Gpu, Need::Training, Need::Loaded],
-    applies: |case| case.pytorch() && !case.evaluating(),
+    // bitsandbytes has no kernels for Apple's devices.
+    applies: |case| case.pytorch() && !case.evaluating() && !case.apple(),
     costs: Costs { slows: (-0.05, 0.05), numerics: Numerics::Benign },
     knobs: &[
         line(Target::HfTrainer, "optim=\"adamw_8bit\"").note("or \"paged_adamw_8bit\"", "或 \"paged_adamw_8bit\""),
@@ -27,7 +28,7 @@ pub const FIX: Fix = Fix {
         line(Target::LlamaFactory, "optim: adamw_8bit"),
         line(Target::Axolotl, "optimizer: adamw_bnb_8bit"),
         line(Target::Swift, "--optim adamw_8bit"),
-        line(Target::Diffusers, "--use_8bit_adam"),
+        line(Target::Diffusers, "--use_8bit_adam").when("example-script"),
         line(Target::Pytorch, "bitsandbytes.optim.AdamW8bit(params, lr=lr)"),
         said(
             Target::Program,
@@ -71,6 +72,7 @@ fn advise(case: &Case) -> Advice {
         return Advice::Withheld(why);
     }
     Draft::new(case, &FIX)
+        .when("example-script", case.runs_an_example_of_diffusers())
         .when("stepping", stepping)
         .weight(if stepping {
             1.6

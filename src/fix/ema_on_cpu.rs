@@ -18,7 +18,8 @@ pub const FIX: Fix = Fix {
     applies: |_| true,
     costs: Costs { slows: (0.01, 0.05), numerics: Numerics::Same },
     knobs: &[
-        said(Target::Diffusers, "remove --use_ema, or add --offload_ema", "去掉 --use_ema，或加上 --offload_ema"),
+        said(Target::Diffusers, "remove --use_ema, or add --offload_ema", "去掉 --use_ema，或加上 --offload_ema")
+            .when("example-script"),
         line(Target::Pytorch, "ema = {name: value.detach().cpu() for name, value in model.state_dict().items()}")
             .note("and update every 10 steps", "每 10 步更新一次"),
     ],
@@ -43,6 +44,7 @@ fn advise(case: &Case) -> Advice {
         return Advice::Silent;
     }
     Draft::new(case, &FIX)
+        .when("example-script", case.runs_an_example_of_diffusers())
         .when("updating", case.averaging())
         .frees_if(case.of_parameters(2.0, 4.0), case.ask_for_parameters())
         .because(text!(

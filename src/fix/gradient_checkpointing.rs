@@ -38,7 +38,7 @@ pub const FIX: Fix = Fix {
         line(Target::Megatron, "--recompute-granularity full --recompute-method uniform --recompute-num-layers 1")
             .unless("megatron-1"),
         line(Target::Megatron, "--checkpoint-activations").when("megatron-1"),
-        line(Target::Diffusers, "--gradient_checkpointing"),
+        line(Target::Diffusers, "--gradient_checkpointing").when("example-script"),
         line(Target::MmEngine, "model.backbone.with_cp=True"),
         line(Target::Jax, "loss = jax.checkpoint(block)(params, x)").note("per layer", "逐层"),
         line(Target::TensorFlow, "block = tf.recompute_grad(block)"),
@@ -79,12 +79,13 @@ fn advise(case: &Case) -> Advice {
     let logits = if case.clue(Clue::VocabularyLogits) { 0.6 } else { 1.0 };
     Draft::new(case, &FIX)
         .when("megatron-1", case.first_megatron())
+        .when("example-script", case.runs_an_example_of_diffusers())
         .when("own-pass", case.writes_the_pass())
         .when("unshown", !case.writes_the_pass() && !case.driven())
         .weight(case.if_training() * logits)
         .frees_if(
             replayed::recomputed(case).or_else(|| {
-                case.share_of_allocated(
+                case.share_of_activations(
                     0.1,
                     0.7,
                     text!(

@@ -132,6 +132,11 @@ impl Case<'_> {
         };
         let context = self.context;
         let frames = || context.frames.iter();
+        // A network that puts Gaussians out is trained on batches of pictures; a scene is fitted without a trainer, but
+        // for threestudio and what is made of it.
+        if self.trainer() == Some(Trainer::Lightning) && !frames().any(|frame| path(frame).contains("threestudio")) {
+            return false;
+        }
         let nerfstudio = frames().any(|frame| path(frame).contains("/nerfstudio/"));
         let of_a_frame = |frame: &Frame| {
             let file = path(frame);

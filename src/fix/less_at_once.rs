@@ -69,6 +69,12 @@ pub const FIX: Fix = Fix {
             .when("sound"),
         said(Target::Program, "fewer atoms on each device, or a smaller system", "减少每个设备上的原子数，或缩小体系")
             .when("atoms"),
+        said(
+            Target::Program,
+            "fewer processes and threads on each GPU (-np of mpirun, --j), or smaller boxes",
+            "减少每块 GPU 上的进程和线程数（mpirun 的 -np、--j），或缩小颗粒框",
+        )
+        .when("particles"),
         said(Target::Program, "fewer or smaller frames at once", "减少一次处理的帧数，或缩小画面").when("frames"),
         said(
             Target::Program,
@@ -85,7 +91,7 @@ fn advise(case: &Case) -> Advice {
     let concurrent = case.own_option(Quantity::Concurrent).filter(|option| option.value() > 1);
     let index = case.incident.event.of_an_index();
     let unit = unit(case).filter(|_| !index);
-    let units = ["rows", "scene", "sound", "atoms", "frames"];
+    let units = ["rows", "scene", "sound", "atoms", "particles", "frames"];
     let draft = Draft::new(case, &FIX)
         .own(concurrent.map(|option| option.with((option.value() / 8).max(1))))
         .was(concurrent.map(|option| option.value()));
@@ -118,6 +124,7 @@ fn unit(case: &Case) -> Option<&'static str> {
     }
     match case.program() {
         Program::Rapids | Program::DaskCuda => Some("rows"),
+        Program::Relion => Some("particles"),
         Program::Blender | Program::LuxCore | Program::Octane | Program::Redshift => Some("scene"),
         Program::DavinciResolve | Program::Ffmpeg => Some("frames"),
         _ => None,

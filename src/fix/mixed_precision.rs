@@ -27,10 +27,12 @@ pub const FIX: Fix = Fix {
     knobs: &[
         line(Target::HfTrainer, "bf16=True")
             .note("fp16=True before Ampere", "Ampere 之前的卡用 fp16=True")
-            .unless("before-ampere"),
+            .when("nvidia"),
+        line(Target::HfTrainer, "bf16=True").when("no-nvidia"),
         line(Target::HfTrainer, "fp16=True").when("before-ampere"),
         line(Target::Lightning, "Trainer(precision=\"bf16-mixed\")").unless("before-ampere"),
         line(Target::Lightning, "Trainer(precision=\"16-mixed\")").when("before-ampere"),
+        line(Target::Lightning, "Trainer(precision=16)").older(),
         line(Target::Accelerate, "Accelerator(mixed_precision=\"bf16\")").unless("before-ampere"),
         line(Target::Accelerate, "Accelerator(mixed_precision=\"fp16\")").when("before-ampere"),
         line(Target::DeepSpeed, "\"bf16\": {\"enabled\": true}").unless("before-ampere"),
@@ -144,6 +146,8 @@ fn advise(case: &Case) -> Advice {
     let jax = case.program() == Program::Jax && !network;
     let draft = if jax { draft.titled(text!(en: "Narrower numbers", zh: "更窄的数值类型")) } else { draft };
     draft
+        .when("nvidia", nvidia)
+        .when("no-nvidia", case.accelerator() != Accelerator::Cuda)
         .when("jax-network", network)
         .when("trains", trains)
         .when("answers", case.inference())
@@ -165,7 +169,7 @@ fn advise(case: &Case) -> Advice {
         .when("on-nvidia", shown && !trains && nvidia)
         .when("elsewhere", shown && !trains && !nvidia && !early)
         .frees_if(
-            case.share_of_allocated(0.0, 0.45, text!(en: "about half of the activations", zh: "约一半激活")),
+            case.share_of_activations(0.0, 0.45, text!(en: "about half of the activations", zh: "约一半激活")),
             case.ask_for_peak(),
         )
         .because(join(

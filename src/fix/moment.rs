@@ -209,6 +209,13 @@ impl<'a> Case<'a> {
                 zh: "每步总共只有 {tokens} 个 token：激活微不足道"
             ));
         }
+        if self.activations_at_most() == Some(0) && !self.evaluating() {
+            let count = format!("{:.2}", self.context.parameters.value().unwrap_or_default() / 1e9);
+            return Some(text!(
+                en: "the weights alone, 2 bytes for each of {count} G parameters, are what is allocated",
+                zh: "已分配的就是权重本身：{count} G 参数，每个 2 字节"
+            ));
+        }
         if let Some(each) = self.bytes_for_each_parameter() {
             return Some(text!(
                 en: "the request is {each} bytes for each parameter: a buffer of the model's, whatever the batch",

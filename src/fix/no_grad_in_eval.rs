@@ -81,7 +81,7 @@ fn advise(case: &Case) -> Advice {
         .weight(weight)
         .frees_if(
             // Nothing where they are off already.
-            case.share_of_allocated(
+            case.share_of_activations(
                 0.0,
                 0.7,
                 text!(

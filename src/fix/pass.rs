@@ -22,6 +22,21 @@ const DRIVES: &[Trainer] = &[
 const LOOPS: &[&str] =
     &["train", "_train", "fit", "_fit", "train_epoch", "_train_epoch", "train_one_epoch", "run_epoch", "training_loop"];
 
+/// How the names of the training scripts in diffusers' `examples/` begin.
+const EXAMPLES: &[&str] = &[
+    "train_text_to_image",
+    "train_dreambooth",
+    "train_controlnet",
+    "train_unconditional",
+    "train_instruct_pix2pix",
+    "train_custom_diffusion",
+    "train_lcm_distill",
+    "train_t2i_adapter",
+    "train_cogvideox",
+    "train_flux",
+    "textual_inversion",
+];
+
 /// What a user's own part of such a pass is called.
 const OWN_PARTS: &[&str] = &["forward", "compute_loss", "training_step", "train_step", "loss"];
 
@@ -73,6 +88,19 @@ impl Case<'_> {
     pub(super) fn writes_the_pass(&self) -> bool {
         let own = |frame: &Frame| frame.is_user_code() && OWN_PARTS.contains(&frame.function.as_str());
         self.shows_own_code() && (!self.driven() || self.context.frames.iter().any(own))
+    }
+
+    /// True where one of the scripts in diffusers' own `examples/` runs: their options are theirs, whoever else trains
+    /// with its models.
+    pub(super) fn runs_an_example_of_diffusers(&self) -> bool {
+        let named = |text: &str| {
+            text.split([' ', '/', '\\']).any(|word| {
+                word.strip_suffix(".py").is_some_and(|name| EXAMPLES.iter().any(|example| name.starts_with(example)))
+            })
+        };
+        let told = [self.context.program.get(), self.context.command.get()];
+        told.into_iter().flatten().any(|text| named(text))
+            || self.context.frames.iter().any(|frame| frame.is_user_code() && named(&path(frame)))
     }
 
     /// True where Keras, or what is made like it, runs the loop.

@@ -17,7 +17,8 @@ pub const FIX: Fix = Fix {
     },
     helps: &[Work::Training],
     needs: &[Need::Gpu, Need::Training, Need::NoEngine],
-    applies: |case| case.on_gpu() && (case.training() || case.adapters()) && case.large_model(),
+    // bitsandbytes has no kernels for Apple's devices.
+    applies: |case| case.on_gpu() && !case.apple() && (case.training() || case.adapters()) && case.large_model(),
     costs: Costs { slows: (0.25, 0.4), numerics: Numerics::Model },
     knobs: &[
         line(Target::LlamaFactory, "quantization_bit: 4"),
@@ -31,7 +32,8 @@ pub const FIX: Fix = Fix {
         line(
             Target::Pytorch,
             "BitsAndBytesConfig(load_in_4bit=True, bnb_4bit_quant_type=\"nf4\", bnb_4bit_use_double_quant=True)",
-        ),
+        )
+        .when("pretrained"),
     ],
     fixtures: &["context/hf-trainer"],
     advise,
@@ -60,6 +62,8 @@ fn advise(case: &Case) -> Advice {
     Draft::new(case, &FIX)
         // Its second release has another name for the way of training: `--sft_type`, `--train_type` since 3.0.
         .when("swift-2", case.context.command.get().is_some_and(|command| command.contains("--sft_type")))
+        // Who loads weights by code of his own has no such argument.
+        .when("pretrained", case.pretrained() || case.frames_of("/peft/") || !case.shows_own_code())
         .when("adapters", adapters)
         .frees_if(case.of_parameters(1.4, most), case.ask_for_parameters())
         .because(text!(

@@ -23,6 +23,7 @@ pub const FIX: Fix = Fix {
             && !case.asks_beyond_machines()
             && !case.of_a_java_heap()
             && !case.kept_to_a_budget()
+            && !case.incident.event.of_a_count()
     },
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
     knobs: &[

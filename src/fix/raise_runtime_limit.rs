@@ -15,7 +15,7 @@ pub const FIX: Fix = Fix {
     },
     helps: Work::ALL,
     needs: &[],
-    applies: |_| true,
+    applies: |case| !case.incident.event.of_a_count(),
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
     knobs: &[
         line(Target::Java, "android:largeHeap=\"true\"")

@@ -20,9 +20,15 @@ pub const FIX: Fix = Fix {
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
     knobs: &[
         line(Target::Shell, "sudo sysctl vm.max_map_count=1048576").when("mappings"),
+        line(Target::Shell, "ulimit -l unlimited")
+            .note(
+                "docker run --ulimit memlock=-1; in a unit LimitMEMLOCK=infinity",
+                "docker run --ulimit memlock=-1；systemd 单元中 LimitMEMLOCK=infinity",
+            )
+            .when("locks"),
         line(Target::Shell, "ulimit -v unlimited")
             .note("and: sysctl vm.overcommit_memory=1", "以及 sysctl vm.overcommit_memory=1")
-            .unless("mappings"),
+            .when("addresses"),
     ],
     fixtures: &["runtimes/windows-commit"],
     advise,
@@ -37,6 +43,16 @@ fn advise(case: &Case) -> Advice {
             .because(text!(
                 en: "the kernel counts a process's mappings, 65530 unless set, and each file of each worker is one",
                 zh: "内核限制每个进程的映射数量（默认 65530），每个 worker 的每个文件各占一个"
+            ));
+    }
+    if case.incident.event.refuses_to_lock() && !case.windows() {
+        return Draft::new(case, &FIX)
+            .when("locks", true)
+            .titled(text!(en: "Allow more locked memory", zh: "允许锁定更多内存"))
+            .frees_unknown(text!(en: "frees nothing: it raises the limit", zh: "不释放内存：它提高上限"))
+            .because(text!(
+                en: "a user may lock 64 KiB to 8 MiB of pages unless the limit is raised, whatever is free",
+                zh: "除非提高上限，普通用户只能锁定 64 KiB 到 8 MiB，与空闲内存无关"
             ));
     }
     if case.windows() && case.sign(Sign::AddressSpaceLimit) {
@@ -65,6 +81,7 @@ fn advise(case: &Case) -> Advice {
         return Advice::Silent;
     }
     Draft::new(case, &FIX)
+        .when("addresses", true)
         .when("limited", limited)
         .when("far-below", far_below)
         .weight(if limited || far_below { 1.0 } else { 0.3 })

@@ -57,7 +57,8 @@ pub const FIX: Fix = Fix {
         line(Target::MmEngine, "data.samples_per_gpu={batch}")
             .note("imgs_per_gpu in MMDetection 1", "MMDetection 1 中为 imgs_per_gpu")
             .unless("mmengine"),
-        line(Target::Diffusers, "--train_batch_size={batch} --gradient_accumulation_steps={steps}").when("trains"),
+        line(Target::Diffusers, "--train_batch_size={batch} --gradient_accumulation_steps={steps}")
+            .when("example-script"),
         line(Target::Diffusers, "pipe(..., num_images_per_prompt=1)")
             .note("and one prompt at a time", "且每次一个提示")
             .when("drawn-by-a-pipe"),
@@ -246,6 +247,7 @@ fn advise(case: &Case) -> Advice {
     let session = case.of_sessions();
     let fits = case.fits();
     let draft = Draft::new(case, &FIX)
+        .when("example-script", case.runs_an_example_of_diffusers())
         // Of a device that the weights fill no batch is the larger part.
         .weight(if case.weights_fill() { 0.4 } else { 1.0 })
         .when("diffusion", case.diffusion())

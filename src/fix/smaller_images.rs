@@ -128,7 +128,7 @@ fn advise(case: &Case) -> Advice {
         .when("one-sample", one_sample)
         .when("made", case.diffusion())
         .frees_if(
-            case.share_of_allocated(0.3 * share, share, text!(en: "pixels saved", zh: "减少的像素")),
+            case.share_of_activations(0.3 * share, share, text!(en: "pixels saved", zh: "减少的像素")),
             case.ask_for_peak(),
         )
         .fill("shown", shown)

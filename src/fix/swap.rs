@@ -22,6 +22,7 @@ pub const FIX: Fix = Fix {
             && !case.asks_beyond_machines()
             && !case.filled_by_the_kernel()
             && !case.kept_to_a_budget()
+            && !case.incident.event.of_a_count()
     },
     costs: Costs { slows: (0.05, 0.8), numerics: Numerics::Same },
     knobs: &[

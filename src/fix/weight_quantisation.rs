@@ -152,7 +152,8 @@ fn advise(case: &Case) -> Advice {
     if width.is_some_and(|bits| bits <= 2) {
         return Advice::Withheld(text!(en: "the weights have 2 bits already", zh: "权重已是 2 位"));
     }
-    let pretrained = case.pretrained() && !case.builds_a_model() && !narrower && !case.pipeline();
+    // bitsandbytes has no kernels for Apple's devices.
+    let pretrained = case.pretrained() && !case.apple() && !case.builds_a_model() && !narrower && !case.pipeline();
     let by_name = case.loads_by_name() && !case.pretrained();
     let in_16 = matches!(case.precision(), Some(Precision::Fp16 | Precision::Bf16));
     let next = match width {
@@ -166,7 +167,7 @@ fn advise(case: &Case) -> Advice {
     let draft = if width.is_some() { draft.fill("tag", next.replacen('Q', "q", 1)) } else { draft };
     draft
         .when("sixteen", case.context.origin.weights_in_16_bit && width.is_none())
-        .when("recent-pipeline", release::shows(case.incident, "PipelineQuantizationConfig"))
+        .when("recent-pipeline", !case.apple() && release::shows(case.incident, "PipelineQuantizationConfig"))
         .when("pretrained", pretrained)
         .when("narrower", narrower)
         .when("forms", case.engine().is_some() || case.quantised() || narrower || case.of_a_language_model())

@@ -104,7 +104,8 @@ pub fn assemble(document: &Document, events: Vec<Event>) -> (Vec<Incident>, Vec<
             context.series = Vec::new();
         }
         previous = Some(group.last.max(group.event.at.last));
-        if let (Some(total), Resource::Gpu) = (context.device_total.value(), group.event.resource) {
+        let listed = context.listed_total(group.event.facts.device.value());
+        if let (Some(total), Resource::Gpu) = (context.device_total.value().or(listed), group.event.resource) {
             group.event.facts.note(Fact::Capacity, total);
         }
         // A message that names no vendor is of the one whose devices the lines around it name.

@@ -214,7 +214,7 @@ fn newest_by_signs(incident: &Incident, library: Library) -> Option<Release> {
         // Its loop of training was taken apart into `loops/` in 1.4; 2.0 has no Python 3.7.
         Library::Lightning => {
             let oldest = has("pytorch_lightning/trainer/training_loop").then_some((1, 3, 0));
-            let early = context.origin.early_lightning.then_some((1, 5, 0));
+            let early = context.origin.early_lightning.then_some((1, 6, 0));
             oldest.or(early).or(python(incident).is_some_and(|python| python <= (3, 7)).then_some((1, 9, 0)))
         }
         // None of its wheels is for a Python before 3.7.

@@ -1015,7 +1015,6 @@ impl<'a> Printed<'a> {
         let told = [
             (Fact::Capacity, (host && !context.host_total_is_computed).then(|| seen(&context.host_total)).flatten()),
             (Fact::Limit, host.then(|| seen(&context.memory_limit)).flatten()),
-            (Fact::Capacity, (event.resource == Resource::Gpu).then(|| device_total(found)).flatten()),
             (Fact::Limit, event.resource.on_host().then(|| container_limit(found)).flatten()),
             (Fact::Limit, by_the_scheduler(found, Fact::Limit)),
             (Fact::Peak, by_the_scheduler(found, Fact::Peak)),
@@ -1046,15 +1045,6 @@ fn by_the_scheduler(found: &incident::Incident, fact: Fact) -> Option<Figure> {
     let mut figures = told.filter_map(|event| event.facts.get(fact));
     let first = figures.next().filter(|_| found.event.resource.on_host())?;
     figures.all(|other| other.bytes == first.bytes).then_some(first)
-}
-
-/// What a table of devices prints as the memory of the one that failed, or of all. Where some are hidden, the program
-/// counts them in another way than the table.
-fn device_total(found: &incident::Incident) -> Option<Figure> {
-    let index = found.event.facts.device.value().filter(|_| !found.context.visible_devices.is_known());
-    let mut of = found.context.gpus.iter().filter(|gpu| index.is_none_or(|index| gpu.index == index));
-    let one = of.next()?.total;
-    of.all(|other| other.total.bytes == one.bytes).then_some(one)
 }
 
 impl Snapshot<'_> {

@@ -1432,6 +1432,7 @@ pub fn verdict(diagnosis: &Diagnosis, all: &[Diagnosis]) -> Text {
             text!(en: "A request for page-locked host memory", zh: "锁页主机内存申请")
         }
         false if event.refuses_a_thread() => text!(en: "A new thread", zh: "新线程"),
+        false if event.refuses_to_lock() => text!(en: "A request to lock pages into RAM", zh: "锁定内存页的请求"),
         false => text!(en: "A request for host memory", zh: "主机内存申请"),
     });
     let mut en: Vec<String> = Vec::new();

@@ -18,6 +18,8 @@ pub const ERROR: Mechanism = Mechanism {
         "handles",
         "mappings",
         "thread",
+        "thread-forbidden",
+        "locked",
         "fixed-buffer",
         "pinned-memory",
         "no-context",
@@ -73,6 +75,25 @@ pub const ERROR: Mechanism = Mechanism {
                     en: "a mapping of a few pages was refused: the kernel allows a process so many mappings \
                          (vm.max_map_count), whatever their size",
                     zh: "被拒绝的映射只有几页：内核限制每个进程的映射数量（vm.max_map_count），与大小无关"
+                ),
+            )
+        } else if event.forbids_a_thread() && asker(incident) == Asker::Host {
+            (
+                "thread-forbidden",
+                text!(
+                    en: "making a thread was not permitted (EPERM), which want of memory never is: a filter of the \
+                         container's, older than the system library in it, does that",
+                    zh: "创建线程被拒绝的原因是没有权限（EPERM），而内存不足不会报这个错误：通常是容器的安全过滤早于其中\
+                         的系统库"
+                ),
+            )
+        } else if event.refuses_to_lock() && asker(incident) == Asker::Host {
+            (
+                "locked",
+                text!(
+                    en: "pages were to be locked into RAM, of which each user may have so many (ulimit -l), however \
+                         much is free",
+                    zh: "要把内存页锁定在物理内存中，而每个用户可锁定的量有上限（ulimit -l），与空闲内存多少无关"
                 ),
             )
         } else if event.refuses_a_thread() && asker(incident) == Asker::Host {

@@ -457,6 +457,15 @@ impl Context {
         self.user_frame().and_then(|frame| frame.code.as_deref()).unwrap_or_default()
     }
 
+    /// What a table of devices prints as the memory of the one that failed, or of all, if it is the same. Where some are
+    /// hidden, the program counts them in another way than the table.
+    pub fn listed_total(&self, device: Option<u32>) -> Option<Figure> {
+        let index = device.filter(|_| !self.visible_devices.is_known());
+        let mut of = self.gpus.iter().filter(|gpu| index.is_none_or(|index| gpu.index == index));
+        let one = of.next()?.total;
+        of.all(|other| other.total.bytes == one.bytes).then_some(one)
+    }
+
     /// Where a table lists processes on this device of which each has another device of its own: ranks that load onto
     /// the first, or make a context there. One program that is spread over devices has the same others as its kin.
     pub fn ranks_listed_on(&self, device: u32) -> Option<Span> {

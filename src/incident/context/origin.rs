@@ -51,7 +51,8 @@ pub struct Origin {
     pub spark_on_yarn: bool,
     /// NVLink SHARP shows, by its name or by a board that may have it.
     pub nvls: bool,
-    /// A Lightning before 1.6 says that it starts: later ones begin that line with a capital letter.
+    /// A Lightning before 1.7: since then it names the kind of device behind `GPU available: True`, and before 1.6 it
+    /// began with a small letter that it starts.
     pub early_lightning: bool,
     /// A llama.cpp of before March 2025, which names the function that makes the cache.
     pub early_llama_cpp: bool,
@@ -182,7 +183,8 @@ impl Found {
         origin.large_buffer_granted |= granted(&lower).is_some_and(|gigabytes| gigabytes > 4.3);
         origin.early_llama_cpp |= lower.contains("llama_kv_cache_init:");
         origin.loaded_in_parts |= says(&["loaded partially", "lowvram mode", "lowvram patches: "]);
-        origin.early_lightning |= text.trim_start().starts_with("initializing distributed: GLOBAL_RANK");
+        origin.early_lightning |= text.trim_start().starts_with("initializing distributed: GLOBAL_RANK")
+            || lower.contains("gpu available: true, used:");
         origin.started_without_a_limit |= runs_without_a_limit(&lower);
         origin.nobody_listed |= lower.contains("no running processes found");
         origin.processes_queried |= lower.contains("nvidia-smi --query-compute-apps");
