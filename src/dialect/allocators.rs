@@ -53,6 +53,8 @@ const TABLE: &[Wording] = &[
         and: &["outofmemory"],
         slug: "jemalloc-out-of-memory",
         program: Program::Jemalloc,
+        // What an application's own handler adds: SPAdes.
+        figures: &[(Fact::Requested, "outofmemory.requested:", Unit::Of(1)), (Fact::Allocated, "active:", Unit::Of(1))],
         ..WORDING
     },
     Wording {

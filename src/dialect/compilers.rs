@@ -86,6 +86,10 @@ const TABLE: &[Wording] = &[
 ];
 
 fn read(document: &Document, position: usize) -> Option<Event> {
+    // GNU's allocation function in its other programs: `gdb/utils.c:683: internal-error: virtual memory exhausted`.
+    if field::text(document, position).contains("internal-error: virtual memory exhausted") {
+        return None;
+    }
     let mut event = wording::read(document, position, TABLE)?;
     // The linker of another language's build.
     let near = |words: &[&str]| {

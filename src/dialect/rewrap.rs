@@ -94,7 +94,7 @@ fn rows_of_a_table(line: &str, next: &str) -> bool {
 }
 
 /// True for a line that an exception's class stands at the beginning of.
-fn begins_with_an_exception(line: &str) -> bool {
+pub(super) fn begins_with_an_exception(line: &str) -> bool {
     let class = line.split_once(": ").map_or("", |(class, _)| class);
     class.starts_with(|c: char| c.is_ascii_uppercase())
         && class.bytes().all(|byte| byte.is_ascii_alphanumeric())
@@ -138,6 +138,11 @@ impl Broken {
             return false;
         }
         if next.text.starts_with(|c: char| c.is_ascii_digit()) && begins_with_stamp(&next.text) {
+            return false;
+        }
+        // What was broken at a column is nowhere wider.
+        let (Broken::AtColumn(column) | Broken::BetweenWords(column)) = self;
+        if width(next) > column {
             return false;
         }
         let long = width(line);

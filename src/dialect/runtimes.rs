@@ -205,8 +205,8 @@ fn jvm(document: &Document, position: usize, line: &str) -> Option<Event> {
         }
         return Some(event);
     }
-    // `There is insufficient memory for the Java Runtime Environment to continue.`, `Cannot create worker GC thread. Out
-    // of system resources.`: why the thread could not be made stands in the line of `os,thread` before.
+    // `There is insufficient memory for the Java Runtime Environment to continue.`, `Cannot create worker GC thread.`:
+    // why the thread could not be made stands in the line of `os,thread` before.
     if line.contains("insufficient memory for the Java") {
         let told = |at: &usize, words: &str| field::text(document, *at).contains(words);
         let refusal = field::behind(document, position, 3).find(|at| told(at, "thread. Out of system resources"))?;
@@ -604,7 +604,10 @@ fn fork(document: &Document, position: usize, line: &str) -> Option<Event> {
     }
     // A mapped file or device memory has its own reader.
     if line.contains("fork: ") || line.contains("fork failed: ") || numbered && !foreign(line) {
-        let program = if line.contains("fork") && !line.contains("rror") { Program::Generic } else { Program::Python };
+        let program = match numbered || line.contains("Error") {
+            true => Program::Python,
+            false => naming::program(document, position).unwrap_or(Program::Generic),
+        };
         let mut event = refused(document, position, "fork-no-memory", program);
         event.sign(Sign::NoFigures);
         field::note_number(&mut event, Number::Errno, Some(12.0));

@@ -203,10 +203,11 @@ fn state(document: &Document, position: usize) -> Option<Event> {
         let of_another = job_of_row(behind).is_some_and(|other| job.is_some_and(|job| job != other));
         of_another && behind.contains("OUT_OF_ME")
     };
-    if field::behind(document, position, NEAR).any(superseded) {
-        return None;
-    }
     let mut event = start(document, position, "slurm-state");
+    if field::behind(document, position, NEAR).any(superseded) {
+        event.standing = Standing::Follower;
+        return Some(event);
+    }
     if row && event.facts.number(Number::JobId).is_none() {
         field::note_number(&mut event, Number::JobId, field::leading_number(line.trim_start()).map(|n| n as f64));
     }

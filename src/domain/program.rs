@@ -416,7 +416,7 @@ programs! {
         .marked(&["site-packages/deepspeed/", "deepspeed.runtime"]);
     Megatron = pytorch_application("megatron", &[Target::Megatron, Target::Pytorch]).aka(&["megatron-lm"])
         .marked(&["megatron/core", "megatron/training", "Megatron-LM"]);
-    Nemo = pytorch_application("nemo", &[Target::Lightning, Target::Megatron, Target::Pytorch]);
+    Nemo = pytorch_application("nemo", &[Target::Lightning, Target::Pytorch]);
     Ultralytics = pytorch_application("ultralytics", &[Target::Ultralytics, Target::Pytorch]).aka(&["yolo"]);
     LlamaFactory = pytorch_application("llamafactory", &[Target::LlamaFactory, Target::HfTrainer, Target::Pytorch])
         .aka(&["llama-factory"]);

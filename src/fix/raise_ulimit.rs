@@ -30,7 +30,7 @@ pub const FIX: Fix = Fix {
             .note("and: sysctl vm.overcommit_memory=1", "以及 sysctl vm.overcommit_memory=1")
             .when("addresses"),
     ],
-    fixtures: &["runtimes/windows-commit"],
+    fixtures: &["runtimes/locked-memory", "runtimes/windows-commit"],
     advise,
 };
 

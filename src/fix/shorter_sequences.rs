@@ -105,7 +105,10 @@ fn advise(case: &Case) -> Advice {
         .when("duration", subject == Some(Subject::Sound) && case.diffusion())
         .when("chains", subject == Some(Subject::Proteins))
         .costs(Costs { numerics, ..FIX.costs })
-        .frees_if(case.share_of_activations(0.05, 0.5, text!(en: "half the length", zh: "长度减半")), case.ask_for_peak())
+        .frees_if(
+            case.share_of_activations(0.05, 0.5, text!(en: "half the length", zh: "长度减半")),
+            case.ask_for_peak(),
+        )
         .when("generates", generates)
         .own(length.and_then(|length| case.own_option_with(Quantity::Sequence, length, (length / 2).max(1))))
         .when("tokenizer", tokenizes && tokenized)

@@ -73,7 +73,11 @@ fn advise(case: &Case) -> Advice {
     Draft::new(case, &FIX)
         .own(own)
         .frees_if(
-            case.share_of_activations(0.0, 0.4, text!(en: "half of the evaluation's activations", zh: "验证激活的一半")),
+            case.share_of_activations(
+                0.0,
+                0.4,
+                text!(en: "half of the evaluation's activations", zh: "验证激活的一半"),
+            ),
             case.ask_for_peak(),
         )
         .when("fastai-1", case.first_fastai())

@@ -108,6 +108,15 @@ pub fn assemble(document: &Document, events: Vec<Event>) -> (Vec<Incident>, Vec<
         if let (Some(total), Resource::Gpu) = (context.device_total.value().or(listed), group.event.resource) {
             group.event.facts.note(Fact::Capacity, total);
         }
+        // What a program asks for above the limit that it had set itself, it refuses itself.
+        let facts = &mut group.event.facts;
+        let asked = facts.get(Fact::Requested).or(facts.get(Fact::Needed)).map(|figure| figure.bytes);
+        if let Some(limit) = context.own_limit.value().filter(|limit| asked.is_some_and(|asked| asked > limit.bytes))
+            && group.event.resource == Resource::Host
+        {
+            facts.note(Fact::Limit, limit);
+            group.event.sign(Sign::RefusedByLimit);
+        }
         // A message that names no vendor is of the one whose devices the lines around it name.
         if let Some(sign) = foreign_device(&group.event, &context) {
             group.event.sign(sign);
@@ -531,8 +540,11 @@ const ONE_STORY: f64 = 600.0;
 
 /// Seconds between two lines by the kernel's own count or by the time of day, 0 where neither tells.
 fn times_between(document: &Document, earlier: &Event, later: &Event) -> f64 {
+    // A kernel's line in a log without times: the line behind it or in front of it may be another writer's.
     let stamp = |event: &Event, read: fn(&str) -> Option<f64>| {
-        (event.at.first..=event.at.last).take(4).find_map(|line| read(&document.line(line)?))
+        let own = (event.at.first..=event.at.last).take(4);
+        let beside = [event.at.last + 1, event.at.first.saturating_sub(1)];
+        own.chain(beside).find_map(|line| read(&document.line(line)?))
     };
     let both = |read: fn(&str) -> Option<f64>| stamp(earlier, read).zip(stamp(later, read));
     match (both(uptime), both(clock)) {

@@ -279,3 +279,108 @@ fn a_thread_below_python_that_ends_it_leaves_its_lines_editable() {
     assert!(lines("python train.py").contains("autocast"), "{}", lines("python train.py"));
     assert!(!lines("caller reads/").contains("autocast"), "{}", lines("caller reads/"));
 }
+
+#[test]
+fn locked_pages_and_forbidden_threads_are_no_want_of_memory() {
+    let locked = include_str!("../../fixtures/logs/runtimes/locked-memory.log");
+    let said = report(locked);
+    assert!(said.contains("A request to lock pages into RAM was refused."), "{said}");
+    assert!(said.contains("ulimit -l unlimited") && !said.contains("swapfile"), "{said}");
+    assert_eq!(first_cause(locked), "framework_limit");
+    let forbidden = include_str!("../../fixtures/logs/runtimes/jvm-thread-forbidden.log");
+    assert_eq!(first_cause(forbidden), "driver_or_unrelated");
+    assert!(!report(forbidden).contains("-Xmx"));
+}
+
+#[test]
+fn of_several_jobs_that_ended_so_the_last_is_asked_about() {
+    let log = "JobID             State ExitCode     ReqMem    Elapsed \n\
+               ------------ ---------- -------- ---------- ---------- \n\
+               7710021      OUT_OF_ME+    0:125        16G   00:46:20 \n\
+               7710388      OUT_OF_ME+    0:125        40G   02:39:51 \n\
+               slurmstepd: error: Detected 1 oom_kill event in StepId=7710388.batch. Some of the step tasks have been OOM Killed.\n";
+    assert_eq!(facts(log)["limit_bytes"], 40_u64 << 30);
+    assert!(
+        lines_of(log, "raise-host-limit")[0].starts_with("#SBATCH --mem=60G"),
+        "{:?}",
+        lines_of(log, "raise-host-limit")
+    );
+}
+
+#[test]
+fn a_count_times_a_size_is_what_was_asked_for() {
+    for (line, bytes) in [
+        ("vtkFloatArray (0x9f3a6b0): Unable to allocate 5050186860 elements of size 4 bytes.", 20_200_747_440_u64),
+        ("Error: mymalloc_big: failed to allocate 4 x 544477862 bytes", 2_177_911_448),
+    ] {
+        assert_eq!(facts(&format!("ERROR: In array.txx, line 308\n{line}\n"))["requested_bytes"], bytes, "{line}");
+    }
+}
+
+#[test]
+fn an_address_that_is_not_mapped_is_no_shortage() {
+    assert!(!fails(
+        "(gdb) p names\nPython Exception <class 'gdb.MemoryError'>: Cannot access memory at address 0x6c65\n"
+    ));
+}
+
+#[test]
+fn a_check_against_all_the_memory_is_a_failure_without_units() {
+    assert!(fails(
+        "AssertionError: Cannot estimate KV cache capacity. The model weight size 2149941248.0 may be larger than GPU \
+         memory size 25383469056\n"
+    ));
+    assert!(fails("- Device #1: Device does not provide enough allocatable device-memory for this attack\n"));
+}
+
+#[test]
+fn what_is_asked_for_above_a_programs_own_limit_is_refused_by_it() {
+    let log = "  0:00:00.003     4M / 4M    INFO    General   (memory_limit.cpp : 49)   Memory limit set to 2 Gb\n\
+               0:03:29.480    74M / 861M  ERROR  K-mer Counting  (kmer_data.cpp : 353)   The reads contain too many k-mers \
+               to fit into available memory. You need approx. 2.82889GB of free RAM to assemble your dataset\n";
+    assert_eq!(first_cause(log), "framework_limit");
+}
+
+#[test]
+fn no_activations_are_left_where_the_weights_are_all_that_is_allocated() {
+    let log = "trainable params: 10,567,680 || all params: 5,449,958,304 || trainable%: 0.1939\n\
+               Traceback (most recent call last):\n  \
+               File \"/opt/env/lib/python3.12/site-packages/transformers/trainer.py\", line 4020, in training_step\n    \
+               loss = self.compute_loss(model, inputs)\n\
+               RuntimeError: MPS backend out of memory (MPS allocated: 9.76 GiB, other allocations: 494.40 KiB, max \
+               allowed: 9.75 GiB). Tried to allocate 256 bytes on shared pool.\n";
+    let offers = offers_for(log);
+    for id in ["gradient-checkpointing", "smaller-batch", "qlora", "eight-bit-optimizer"] {
+        assert!(!offers.contains(&id), "{id}: {offers:?}");
+    }
+    assert!(!report(log).contains("Ampere"));
+}
+
+#[test]
+fn options_of_an_example_are_for_who_runs_it() {
+    let log = |script: &str| {
+        format!(
+            "$ accelerate launch {script} --resolution 768\n\
+             Loading pipeline components...: 100%|█████| 7/7 [00:03<00:00]\n\
+             Steps:   0%|          | 0/800 [00:00<?, ?it/s]\nTraceback (most recent call last):\n  \
+             File \"/home/me/work/{script}\", line 702, in main\n    accelerator.backward(loss)\n{FULL_CARD}"
+        )
+    };
+    let shown =
+        |script: &str| lines_of(&log(script), "gradient-checkpointing").contains(&"--gradient_checkpointing".into());
+    assert!(shown("train_dreambooth_lora.py"));
+    assert!(!shown("fit_avatar.py"));
+}
+
+#[test]
+fn a_disk_mounted_as_scratch_is_no_cluster() {
+    let log = |place: &str| {
+        format!(
+            "$ ./extract {place}/planet.pbf\nKilled\nMar  5 06:12:40 route kernel: Out of memory: Kill process 13418 (extract) \
+             score 491 or sacrifice child\nMar  5 06:12:40 route kernel: Killed process 13418, UID 0, (extract) \
+             total-vm:133759454kB, anon-rss:76180581kB, file-rss:302kB\n"
+        )
+    };
+    let said = |place: &str| lines_of(&log(place), "raise-host-limit").join(" ").contains("batch system");
+    assert!(said("/scratch/me") && !said("/mnt/scratch"));
+}

@@ -83,8 +83,8 @@ pub const ERROR: Mechanism = Mechanism {
                 text!(
                     en: "making a thread was not permitted (EPERM), which want of memory never is: a filter of the \
                          container's, older than the system library in it, does that",
-                    zh: "创建线程被拒绝的原因是没有权限（EPERM），而内存不足不会报这个错误：通常是容器的安全过滤早于其中\
-                         的系统库"
+                    zh: "创建线程被拒绝的原因是没有权限（EPERM），内存不足不会报这个错误：通常是容器的安全过滤\
+                         早于其中的系统库"
                 ),
             )
         } else if event.refuses_to_lock() && asker(incident) == Asker::Host {

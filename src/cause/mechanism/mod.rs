@@ -72,7 +72,9 @@ impl Reading {
     /// Adds the place it was seen at; what the user gave has none.
     pub fn at(mut self, span: Span) -> Reading {
         if !span.is_given() {
-            for line in [span.first, span.last] {
+            // Of a long message its ends: what is printed between them is a dump.
+            let within = if span.last - span.first <= 3 { span.first + 1..span.last } else { 0..0 };
+            for line in std::iter::once(span.first).chain(within).chain([span.last]) {
                 if !self.lines.contains(&line) {
                     self.lines.push(line);
                 }

@@ -310,6 +310,7 @@ fn reports(line: &str, before: &str, behind: &str, said: &str) -> bool {
         "issue ",
         "issues ",
         "question ",
+        "error indicates",
         "http://",
         "https://",
         "避免",
@@ -402,7 +403,9 @@ fn reports(line: &str, before: &str, behind: &str, said: &str) -> bool {
         return false;
     }
     let start = before.trim_start();
-    if CODE.iter().any(|code| start.starts_with(code))
+    // `AssertionError: … may be larger than …`: what was raised is there, however carefully it is put.
+    let raised = super::rewrap::begins_with_an_exception(line.trim_start());
+    if CODE.iter().any(|code| start.starts_with(code)) && !raised && !start.starts_with("* device #")
         || line.contains(" in str(")
         || ["(\"", "(f\""].iter().any(|mark| before.find(mark).is_some_and(|at| !prints_an_error(&before[..at])))
     {
@@ -431,7 +434,8 @@ fn reports(line: &str, before: &str, behind: &str, said: &str) -> bool {
     let before = refused_before("would be ", "too ").or(refused_before("would ", "exceed")).unwrap_or(before);
     // `… would use 3 GiB … (MEMORY_LIMIT_EXCEEDED)`: the error's name stands by itself.
     let code = said.contains('_') && before.trim_end().ends_with(['(', '[']);
-    if !code && SUPPOSED.iter().any(|word| supposes(before, word)) {
+    let careful = |word: &str| raised && matches!(word, " may " | " might ");
+    if !code && SUPPOSED.iter().any(|word| supposes(before, word) && !careful(word)) {
         return false;
     }
     const STATED: &[&str] = &[
@@ -564,7 +568,9 @@ fn reports(line: &str, before: &str, behind: &str, said: &str) -> bool {
         let key = rest.split(':').next().unwrap_or_default().to_ascii_uppercase();
         level(&key) != Some(Level::Error)
     });
-    let heading = opening.starts_with('#') || row || item || bold || listed;
+    // `* Device #1: Not enough …`: of a list of devices, what one of them said.
+    let of_a_device = ["* Device #", "- Device #"].iter().any(|mark| opening.starts_with(mark));
+    let heading = opening.starts_with('#') || row || !of_a_device && (item || bold || listed);
     !question && !heading
 }
 
@@ -627,7 +633,7 @@ fn counts_cases(lead: &str, said: &str) -> bool {
 }
 
 /// What a program says that it does itself; nobody is advised in these words.
-const DOING: &[&str] = &["trying again", "retrying", "falling back", "fell back"];
+const DOING: &[&str] = &["trying again", "retrying", "falling back", "fell back", "automatically trying"];
 
 /// Words by which a program says that it has another way.
 const WAY_ON: &[&str] = &[
@@ -644,6 +650,8 @@ const WAY_ON: &[&str] = &[
     "trying with",
     "trying a smaller",
     "trying next",
+    "automatically trying",
+    "trying more",
     "skipping",
     "skipped",
     "reducing",
@@ -986,6 +994,11 @@ fn resource(document: &Document, position: usize, lower: &str, spoken: Spoken, n
     }
     if let Some(resource) = spoken.resource.or(line) {
         return resource;
+    }
+    // `Malloc fails for dense[]`: C's own, whatever device the lines around speak of.
+    let of_c = |at: usize| !lower[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
+    if lower.match_indices("malloc").any(|(at, _)| of_c(at)) {
+        return Resource::Host;
     }
     let near = field::behind(document, position, 3)
         .chain(field::before(position, AROUND))

@@ -135,6 +135,8 @@ const LABELS: &[(&str, Fact)] = &[
     ("reserve", Fact::Requested),
     ("reserving", Fact::Requested),
     ("memalign", Fact::Requested),
+    ("room for another", Fact::Requested),
+    ("extend room to", Fact::Requested),
     ("unavailable", Fact::Requested),
     ("largest free", Fact::LargestFreeChunk),
     ("largest contiguous", Fact::LargestFreeChunk),
@@ -504,6 +506,16 @@ fn places(line: &str, next: &str, at: Span, cut: bool, base: Base) -> Vec<Place>
         if minutes || of_list || beyond {
             continue;
         }
+        // A product: `Unable to allocate 697707 elements of size 8 bytes`, `failed to allocate 4 x 544477 bytes`.
+        if let Some((each, length)) = each_of_several(rest).filter(|_| !inside && numeral.decimals == 0)
+            && let Some(bytes) = numeral.whole().and_then(|count| count.checked_mul(each))
+        {
+            let to = line.len() - rest.len() + length;
+            from = to;
+            let figure = units::Size { bytes, half_width: 0 }.at(at);
+            found.push(Place { from: start, to, figure, bare: false, doubtful: false, slack: 0 });
+            continue;
+        }
         let labelled = unit_of_label(&line[..start]).filter(|_| unit.is_none() && !(cut && rest.trim().is_empty()));
         let unit = unit.or(labelled.map(|word| (word, end)));
         let unit = match unit {
@@ -576,6 +588,26 @@ fn places(line: &str, next: &str, at: Span, cut: bool, base: Base) -> Vec<Place>
         found.push(Place { from: start, to, figure: size.at(at), bare: unit.is_none(), doubtful: false, slack });
     }
     found
+}
+
+/// What stands behind a count of things of one size: the bytes of each, and the length of those words.
+fn each_of_several(rest: &str) -> Option<(u64, usize)> {
+    const COUNTED: &[&str] = &[
+        " elements of size ",
+        " elements of ",
+        " items of size ",
+        " items of ",
+        " objects of size ",
+        " x ",
+        " * ",
+        " × ",
+    ];
+    let words = COUNTED.iter().find(|words| rest.starts_with(**words))?;
+    let number = &rest[words.len()..];
+    let digits = number.bytes().take_while(u8::is_ascii_digit).count();
+    let each = number[..digits].parse().ok().filter(|each| *each > 0)?;
+    let unit = number[digits..].strip_prefix(" bytes").or_else(|| number[digits..].strip_prefix(" byte"))?;
+    (!unit.starts_with(char::is_alphanumeric)).then(|| (each, rest.len() - unit.len()))
 }
 
 /// True where a size of the line, printed with three decimals, has a point that cannot stand between thousands:

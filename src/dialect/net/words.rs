@@ -78,6 +78,13 @@ pub const TRIGGERS: &[&str] = &[
     "(?i)malloc() failed",
     "(?i)mmap failed",
     "(?i)not enough",
+    "(?i)not provide enough",
+    "(?i)than gpu memory",
+    "(?i)than the gpu",
+    "(?i)than device memory",
+    "(?i)than available",
+    "(?i)than the available",
+    "(?i)than physical",
     "(?i)insufficient",
     "(?i)no memory",
     "(?i)exhausted",
@@ -882,6 +889,9 @@ const REFUSALS: &[&str] = &[
     "mmap failed",
     "not enough",
     "not have enough",
+    "not provide enough",
+    "alloc: fail",
+    "alloc(): fail",
     "n't have enough",
     "n't enough",
     "insufficient",
@@ -894,6 +904,7 @@ const REFUSALS: &[&str] = &[
     "does not fit",
     "doesn't fit",
     "cannot fit",
+    "not available to alloc",
     "no memory",
     "无法分配",
     "分配失败",
@@ -1068,6 +1079,10 @@ const MATTER: &[&str] = &[
 
 /// The words by which a line speaks of memory that ran out, if it does.
 pub fn spoken(line: &str, lower: &str) -> Option<Spoken> {
+    // gdb's word for an address that is not mapped, whose Python calls it `gdb.MemoryError`.
+    if lower.contains("cannot access memory at") {
+        return None;
+    }
     // Some loggers, and people, write everything in lower case.
     let lowered = line == lower;
     let named = NAMES.iter().find_map(|(name, resource)| {
@@ -1181,6 +1196,19 @@ pub fn spoken(line: &str, lower: &str) -> Option<Spoken> {
         && (super::roles::has_size(line) || lower.contains("capacity exceeded"))
     {
         return Some(Spoken { at, end, named: false, resource: None });
+    }
+    // `The model weight size … may be larger than GPU memory size …`: against all that there is, in bare numbers.
+    if let Some((at, end)) = find(EXCESSES).filter(|_| fails(lower))
+        && let Some(rest) = lower.get(end..)
+    {
+        let mut words =
+            rest.split([' ', '\'']).filter(|word| !matches!(*word, "" | "the" | "your" | "total" | "all" | "of"));
+        let of = words.next().unwrap_or_default();
+        let all = ["gpu", "device", "available", "physical", "system", "free", "installed"];
+        if all.contains(&of) && words.take(2).any(|word| matches!(word.trim_end_matches(['.', ',']), "memory" | "ram"))
+        {
+            return Some(Spoken { at, end, named: false, resource: None });
+        }
     }
     // `memory limit of 2 GiB reached`
     const LIMITS: &[&str] = &[

@@ -46,12 +46,13 @@ pub(super) fn clues(lower: &str, found: &mut Vec<Clue>) {
                 "sge_task",
                 "/var/spool/pbs",
                 "condor_",
-                "/scratch/",
                 "/gpfs/",
                 "/lustre/",
                 "/exports/",
                 "login node",
-            ]),
+            ])
+            // A disk of one's own may be mounted as `/mnt/scratch`.
+            || lower.match_indices("/scratch/").any(|(at, _)| !lower[..at].ends_with("/mnt")),
     );
     add(Clue::Microcontroller, says(BOARDS));
     add(Clue::ThirtyTwoBit, says(OF_32_BITS) || short_addresses(lower));

@@ -428,7 +428,7 @@ fn one_of_many(text: &str, progress: &mut Progress) -> bool {
 fn mentions_validation(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
     const WORDS: [&str; 9] =
-        ["valid", "evaluat", "eval:", "eval ", "sanity check", "val:", "(val)", "[val]", "testing:"];
+        ["valid", "evaluat", "eval:", "eval ", "sanity checking", "val:", "(val)", "[val]", "testing:"];
     // torchvision's and DETR's loops: `Test:  [ 10/314]  eta: …`.
     let tests = || lower.trim_start().starts_with("test: ");
     (WORDS.iter().any(|word| lower.contains(word)) || tests())

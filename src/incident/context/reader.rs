@@ -829,6 +829,7 @@ impl Setting {
                 | Setting::Platform(_)
                 | Setting::Container
                 | Setting::MemoryLimit(_)
+                | Setting::OwnLimit(_)
         )
     }
 }

@@ -61,6 +61,7 @@ pub(super) enum Setting {
     /// `device: cuda:3`.
     Meant(u32),
     MemoryLimit(Figure),
+    OwnLimit(Figure),
     /// Slurm's `--mem-per-cpu`, to be multiplied by the CPUs of a task.
     MemoryPerCpu(Figure),
     CpusPerTask(u64),
@@ -450,10 +451,14 @@ fn phrases(text: &str, at: Span, found: &mut Vec<Setting>) {
     }
     // A program that limits its own address space, as SPAdes does, says so at its start; its `Gb` are GiB.
     if let Some((_, after)) = text.split_once("Memory limit set to ") {
-        push(found, sized(&after.replace("Gb", "GiB"), None, at), Setting::MemoryLimit);
+        push(found, sized(&after.replace("Gb", "GiB"), None, at), Setting::OwnLimit);
     }
     // `systemctl show -p MemoryMax`, in bytes, or a unit's own file.
-    let of_a_unit = text.strip_prefix("MemoryMax=").or_else(|| text.strip_prefix("MemoryLimit="));
+    let of_a_unit = text
+        .strip_prefix("MemoryMax=")
+        .or_else(|| text.strip_prefix("MemoryLimit="))
+        // `systemd-run --scope -p MemoryMax=8589934592 …`
+        .or_else(|| text.split_once(" -p MemoryMax=").map(|(_, limit)| limit));
     if let Some(limit) = of_a_unit.filter(|limit| limit.starts_with(|c: char| c.is_ascii_digit())) {
         push(found, sized(limit, Some("B"), at).map(exact), Setting::MemoryLimit);
     }
@@ -505,7 +510,7 @@ fn phrases(text: &str, at: Span, found: &mut Vec<Setting>) {
     // Typed, at whatever prompt.
     let typed = text.split_once("ulimit -v ").filter(|(lead, _)| {
         let lead = lead.trim_end();
-        lead.is_empty() || lead.ends_with(['$', '#', '%', '>', ';', '(']) || lead.ends_with("&&")
+        lead.is_empty() || lead.ends_with(['$', '#', '%', '>', ';', '(', '+']) || lead.ends_with("&&")
     });
     if let Some((_, limit)) = typed {
         push(found, sized(limit, Some("KB"), at).map(exact), Setting::MemoryLimit);
@@ -745,6 +750,10 @@ pub(super) fn apply(context: &mut Context, parts: &mut Parts, setting: &Setting,
         }
         Setting::Visible(value) => context.visible_devices.note(value.clone(), at),
         Setting::MemoryLimit(figure) => context.memory_limit.note(*figure, at),
+        Setting::OwnLimit(figure) => {
+            context.memory_limit.note(*figure, at);
+            context.own_limit.note(*figure, at);
+        }
         Setting::MemoryPerCpu(figure) => parts.memory_per_cpu.note(*figure, at),
         Setting::CpusPerTask(n) => parts.cpus.note(*n, at),
         Setting::AnnouncedNeed(need, free) => {
