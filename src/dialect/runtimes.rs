@@ -205,8 +205,8 @@ fn jvm(document: &Document, position: usize, line: &str) -> Option<Event> {
         }
         return Some(event);
     }
-    // `There is insufficient memory for the Java Runtime Environment to continue.`, `Cannot create worker GC thread.`:
-    // why the thread could not be made stands in the line of `os,thread` before.
+    // `There is insufficient memory for the Java Runtime Environment`, `Cannot create worker GC thread.`: why stands in
+    // the line of `os,thread` before.
     if line.contains("insufficient memory for the Java") {
         let told = |at: &usize, words: &str| field::text(document, *at).contains(words);
         let refusal = field::behind(document, position, 3).find(|at| told(at, "thread. Out of system resources"))?;

@@ -726,8 +726,8 @@ impl Case<'_> {
         Some((allocated.high - (count * each) as i128).max(0))
     }
 
-    /// A share of the activations, by [`Self::share_of_allocated`], of what the weights leave to them; `None` where that
-    /// is nothing.
+    /// A share of the activations, by [`Self::share_of_allocated`], of what the weights leave to them; `None` where
+    /// that is nothing.
     pub fn share_of_activations(&self, low: f64, high: f64, what: Text) -> Option<(Interval, Text)> {
         let (range, formula) = self.share_of_allocated(low, high, what)?;
         let Some(most) = self.activations_at_most().filter(|most| *most < range.high) else {

@@ -459,8 +459,8 @@ impl Context {
         self.user_frame().and_then(|frame| frame.code.as_deref()).unwrap_or_default()
     }
 
-    /// What a table of devices prints as the memory of the one that failed, or of all, if it is the same. Where some are
-    /// hidden, the program counts them in another way than the table.
+    /// What a table of devices prints as the memory of the one that failed, or of all, if it is the same. Where some
+    /// are hidden, the program counts them in another way than the table.
     pub fn listed_total(&self, device: Option<u32>) -> Option<Figure> {
         let index = device.filter(|_| !self.visible_devices.is_known());
         let mut of = self.gpus.iter().filter(|gpu| index.is_none_or(|index| gpu.index == index));
