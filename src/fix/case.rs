@@ -785,7 +785,7 @@ impl Case<'_> {
             || self.context.sequence_length.is_known()
             || self.context.lora.is_known()
             || self.context.frames.iter().any(|frame| {
-                super::moment::path(frame).contains("/transformers/")
+                frame.path().contains("/transformers/")
                     && (frame.function.contains("CausalLM")
                         || frame.code.as_deref().is_some_and(|code| code.contains("lm_head")))
             })
@@ -793,7 +793,7 @@ impl Case<'_> {
 
     /// True where a trainer of language models runs, or a model that transformers makes.
     pub fn trains_on_text(&self) -> bool {
-        let of_transformers = |frame: &Frame| super::moment::path(frame).contains("/transformers/models/");
+        let of_transformers = |frame: &Frame| frame.path().contains("/transformers/models/");
         self.trainer().is_some_and(Trainer::trains_language_models) || self.context.frames.iter().any(of_transformers)
     }
 

@@ -72,7 +72,7 @@ fn patched_since(case: &Case) -> Option<&'static str> {
         let model = file.rsplit('/').next()?.strip_prefix("modeling_")?.strip_suffix(".py")?.to_string();
         LIGER.iter().find(|(_, types)| types.contains(&model.as_str())).map(|(since, _)| *since)
     };
-    case.context.frames.iter().rev().find_map(|frame| of_file(&super::moment::path(frame)))
+    case.context.frames.iter().rev().find_map(|frame| of_file(&frame.path()))
 }
 
 fn advise(case: &Case) -> Advice {

@@ -2,7 +2,6 @@
 //! are loaded, simulations and services hold none of it.
 
 use super::case::Case;
-use super::moment::path;
 use super::need::Need;
 use crate::dialect::Sign;
 use crate::domain::Program;
@@ -41,7 +40,7 @@ impl Case<'_> {
             return false;
         }
         let of_data = |frame: &Frame| {
-            let file = path(frame).to_ascii_lowercase();
+            let file = frame.path().to_ascii_lowercase();
             let name = file.rsplit('/').next().unwrap_or_default();
             OF_DATA.iter().any(|folder| file.contains(folder))
                 || frame.is_user_code() && (name.contains("dataset") || frame.function == "__getitem__")

@@ -51,12 +51,12 @@ fn done_by(case: &Case, step: u64) -> bool {
 }
 
 fn advise(case: &Case) -> Advice {
-    let nerfstudio = case.context.frames.iter().any(|frame| super::moment::path(frame).contains("/nerfstudio/"));
+    let nerfstudio = case.context.frames.iter().any(|frame| frame.path().contains("/nerfstudio/"));
     // The options are those of the first implementation (graphdeco-inria/gaussian-splatting) and of its forks.
     let of_the_original = |frame: &Frame| {
         ["gaussian_renderer", "scene/gaussian_model", "gaussian-splatting", "utils/camera_utils"]
             .iter()
-            .any(|part| super::moment::path(frame).contains(part))
+            .any(|part| frame.path().contains(part))
     };
     let told = [case.context.program.get(), case.context.command.get()];
     let original = !nerfstudio

@@ -157,7 +157,7 @@ fn of_a_loader(case: &Case) -> bool {
 /// True where the traceback goes through a pool of Python's processes.
 fn runs_a_pool(case: &Case) -> bool {
     let pools = ["concurrent/futures", "multiprocessing/pool", "joblib/", "loky/"];
-    case.context.frames.iter().any(|frame| pools.iter().any(|pool| super::moment::path(frame).contains(pool)))
+    case.context.frames.iter().any(|frame| pools.iter().any(|pool| frame.path().contains(pool)))
 }
 
 /// What the workers that go take with them: their own pages, prefetched batches and caches as they are after one epoch

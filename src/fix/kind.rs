@@ -2,7 +2,6 @@
 //! made at all.
 
 use super::case::Case;
-use super::moment::path;
 use super::work::runs_python;
 use crate::dialect::Sign;
 use crate::domain::trainer::Trainer;
@@ -45,7 +44,7 @@ impl Case<'_> {
     /// True where an installed command failed in its package's own code: its user has no line, loader or block to edit.
     pub(super) fn installed_command(&self) -> bool {
         // Its launcher lies beside the interpreter; all that follows is the package's own.
-        let of_a_package = |frame: &Frame| !frame.is_user_code() || path(frame).contains("/bin/");
+        let of_a_package = |frame: &Frame| !frame.is_user_code() || frame.path().contains("/bin/");
         // In a thread of a Python program it ends the same way.
         let native = self.clue(Clue::NativeProgram) && !runs_python(self) && self.trainer().is_none();
         native
@@ -56,7 +55,7 @@ impl Case<'_> {
     /// True for one of diffusers' pipelines, which is several models: the options of a single one are refused.
     pub(super) fn pipeline(&self) -> bool {
         self.trainer() == Some(Trainer::Diffusers)
-            || self.context.frames.iter().any(|frame| path(frame).contains("/diffusers/"))
+            || self.context.frames.iter().any(|frame| frame.path().contains("/diffusers/"))
     }
 
     /// True for the first FSDP, a module around the model with files of its own; the second is a function,
@@ -78,7 +77,7 @@ impl Case<'_> {
         const FILES: [&str; 4] =
             ["fastai/basic_train.py", "fastai/callback.py", "fastai/basic_data.py", "fastai/train.py"];
         self.context.frames.iter().any(|frame| {
-            let file = path(frame);
+            let file = frame.path();
             FILES.iter().any(|name| file.ends_with(name))
                 || frame.code.as_deref().is_some_and(|code| code.contains("DatasetType."))
         })
@@ -88,14 +87,14 @@ impl Case<'_> {
     pub(super) fn fastai_before_the_first(&self) -> bool {
         self.context.frames.iter().any(|frame| {
             let code = frame.code.as_deref().unwrap_or_default();
-            path(frame).ends_with("fastai/conv_learner.py")
+            frame.path().ends_with("fastai/conv_learner.py")
                 || ["ConvLearner.", "ImageClassifierData."].iter().any(|name| code.contains(name))
         })
     }
 
     /// True where a frame lies in a library's folder.
     pub(super) fn frames_of(&self, folder: &str) -> bool {
-        self.context.frames.iter().any(|frame| path(frame).contains(folder))
+        self.context.frames.iter().any(|frame| frame.path().contains(folder))
     }
 
     /// True for a Megatron-LM before 2.0, by calls that its schedule of micro-batches replaced.
@@ -134,12 +133,12 @@ impl Case<'_> {
         let frames = || context.frames.iter();
         // A network that puts Gaussians out is trained on batches of pictures; a scene is fitted without a trainer, but
         // for threestudio and what is made of it.
-        if self.trainer() == Some(Trainer::Lightning) && !frames().any(|frame| path(frame).contains("threestudio")) {
+        if self.trainer() == Some(Trainer::Lightning) && !frames().any(|frame| frame.path().contains("threestudio")) {
             return false;
         }
-        let nerfstudio = frames().any(|frame| path(frame).contains("/nerfstudio/"));
+        let nerfstudio = frames().any(|frame| frame.path().contains("/nerfstudio/"));
         let of_a_frame = |frame: &Frame| {
-            let file = path(frame);
+            let file = frame.path();
             let shown =
                 if frame.is_user_code() { file.as_str() } else { file.rsplit("-packages/").next().unwrap_or("") };
             // Of an ordinary distribution a line speaks as well: a folder or a package does not.
@@ -154,7 +153,7 @@ impl Case<'_> {
 
     /// True for ONNX Runtime outside of its own training: whatever counts steps around it, a model answers.
     pub(super) fn only_asks(&self) -> bool {
-        let trains = |frame: &Frame| path(frame).contains("onnxruntime/training") || frame.function.contains("ort_");
+        let trains = |frame: &Frame| frame.path().contains("onnxruntime/training") || frame.function.contains("ort_");
         self.program() == Program::OnnxRuntime
             && !self.context.frames.iter().any(trains)
             && !self.context.optimizer.is_known()
@@ -180,7 +179,7 @@ impl Case<'_> {
     /// True where ComfyUI moves a model's weights to the device, patched: nothing is drawn or decoded yet.
     pub(super) fn patches_weights(&self) -> bool {
         const MOVES: [&str; 4] = ["patch_weight_to_device", "partially_load", "patch_model_lowvram", "model_load"];
-        let moves = |frame: &Frame| path(frame).contains("comfy/") && MOVES.contains(&frame.function.as_str());
+        let moves = |frame: &Frame| frame.path().contains("comfy/") && MOVES.contains(&frame.function.as_str());
         self.context.frames.iter().rev().take(4).any(moves)
     }
 

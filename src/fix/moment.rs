@@ -130,12 +130,12 @@ impl<'a> Case<'a> {
         let whole = frames.first().is_some_and(|first| first.function == "<module>" && first.is_user_code());
         // What a library's frames do, their words do not tell.
         let plain = |frame: &Frame| {
-            let file = path(frame);
+            let file = frame.path();
             let tensors = file.contains("/torch/functional.py") || file.ends_with("/torch/_tensor.py");
             frame.is_user_code() && frame.code.is_some() || tensors
         };
         let speaks = |frame: &Frame| {
-            let file = path(frame).rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
+            let file = frame.path().rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
             let code = frame.code.as_deref().unwrap_or_default().to_ascii_lowercase();
             let function = frame.function.to_ascii_lowercase();
             OF_A_MODEL.iter().any(|word| [&file, &code, &function].iter().any(|text| text.contains(word)))
@@ -160,7 +160,7 @@ impl<'a> Case<'a> {
         if told != Trainer::HfTrainer || called || !self.own_loop("transformers/trainer") {
             return Some(told);
         }
-        let accelerate = self.context.frames.iter().any(|frame| path(frame).contains("/accelerate/"));
+        let accelerate = self.context.frames.iter().any(|frame| frame.path().contains("/accelerate/"));
         Some(if accelerate { Trainer::Accelerate } else { Trainer::PlainPytorch })
     }
 
@@ -169,7 +169,7 @@ impl<'a> Case<'a> {
         let frames = &self.context.frames;
         frames.first().is_some_and(|first| first.function == "<module>" && first.is_user_code())
             && frames.len() > 1
-            && !frames.iter().any(|frame| path(frame).contains(library))
+            && !frames.iter().any(|frame| frame.path().contains(library))
     }
 
     /// True where sound is worked on.
@@ -314,7 +314,7 @@ impl<'a> Case<'a> {
     /// True where the layers of a model are being made or copied: no data has been read yet.
     pub(super) fn builds_a_model(&self) -> bool {
         let layer = |frame: &Frame| {
-            let file = path(frame);
+            let file = frame.path();
             let of_models =
                 file.contains("/torch/nn/") || file.contains("/modeling_") || file.contains("/timm/models/");
             FILLS.contains(&frame.function.as_str())
@@ -337,7 +337,7 @@ impl<'a> Case<'a> {
 
     /// True where the failing line makes a second model of one that is there: the first is what it is made of.
     pub(super) fn copies_a_model(&self) -> bool {
-        let deep = |frame: &Frame| frame.function == "deepcopy" && path(frame).ends_with("/copy.py");
+        let deep = |frame: &Frame| frame.function == "deepcopy" && frame.path().ends_with("/copy.py");
         self.failing_code().contains("deepcopy(") || self.context.frames.iter().any(deep)
     }
 
@@ -370,7 +370,7 @@ impl<'a> Case<'a> {
     pub(super) fn builds_before_an_optimizer(&self) -> bool {
         let of_an_optimizer = |frame: &Frame| {
             let code = frame.code.as_deref().unwrap_or_default().to_ascii_lowercase();
-            code.contains("optim") || path(frame).contains("optim")
+            code.contains("optim") || frame.path().contains("optim")
         };
         self.on_gpu()
             && self.constructs()
@@ -406,7 +406,7 @@ impl<'a> Case<'a> {
 
     /// True where transformers' Trainer reads its own checkpoint: a single process maps it to the host.
     pub fn trainer_reads(&self) -> bool {
-        let loads = |frame: &Frame| path(frame).contains("/transformers/trainer") && frame.function.contains("load");
+        let loads = |frame: &Frame| frame.path().contains("/transformers/trainer") && frame.function.contains("load");
         self.context.world_size.value().is_none_or(|ranks| ranks <= 1) && self.context.frames.iter().any(loads)
     }
 
@@ -415,7 +415,7 @@ impl<'a> Case<'a> {
         let puts_back = |frame: &Frame| frame.is_user_code() && frame.function.contains("load_opt");
         self.context.frames.iter().any(puts_back)
             || self.innermost().any(|frame| {
-                path(frame).contains("/torch/optim/")
+                frame.path().contains("/torch/optim/")
                     || frame.code.as_deref().is_some_and(|code| code.contains("optimizer.load_state_dict"))
             })
     }
@@ -430,7 +430,7 @@ impl<'a> Case<'a> {
             return false;
         }
         let reads = |frame: &Frame| {
-            path(frame).ends_with("torch/serialization.py")
+            frame.path().ends_with("torch/serialization.py")
                 || ["load_state_dict", "load_checkpoint"].iter().any(|name| frame.function.ends_with(name))
         };
         codes().any(|code| {
@@ -471,7 +471,7 @@ impl<'a> Case<'a> {
         by_its_trainer
             || generates
             || self.context.frames.iter().any(|frame| {
-                let file = path(frame);
+                let file = frame.path();
                 file.contains("/transformers/generation/")
                     || file.contains("/diffusers/pipelines/")
                     || frame.function == "decorate_context" && file.contains("/torch/")
@@ -482,7 +482,7 @@ impl<'a> Case<'a> {
     pub(super) fn autocasts(&self) -> bool {
         self.context.frames.iter().any(|frame| {
             let code = frame.code.as_deref().unwrap_or_default();
-            path(frame).ends_with("amp/autocast_mode.py")
+            frame.path().ends_with("amp/autocast_mode.py")
                 || frame.function == "decorate_autocast"
                 || IN_16_BIT.iter().any(|call| code.contains(call))
         })
@@ -493,7 +493,7 @@ impl<'a> Case<'a> {
     pub(super) fn before_the_first_update(&self) -> bool {
         let made_at_start = matches!(self.trainer(), Some(Trainer::DeepSpeed | Trainer::Megatron))
             || self.context.zero_stage.is_known()
-            || self.context.frames.iter().any(|frame| path(frame).contains("/deepspeed/"));
+            || self.context.frames.iter().any(|frame| frame.path().contains("/deepspeed/"));
         matches!(self.phase(), Some(Phase::Forward | Phase::Loss | Phase::Backward))
             && self.training()
             && self.context.step.value() == Some(0)
@@ -554,7 +554,7 @@ impl<'a> Case<'a> {
         let forks = self.context.frames.last().is_some_and(|frame| {
             frame.function == "_launch" && frame.code.as_deref().is_some_and(|code| code.contains("os.fork()"))
         });
-        forks && self.context.frames.iter().any(|frame| path(frame).ends_with("dataloader.py"))
+        forks && self.context.frames.iter().any(|frame| frame.path().ends_with("dataloader.py"))
     }
 
     /// True where ranks of one job read a checkpoint whose tensors return to the device they were saved from.
@@ -650,7 +650,7 @@ impl<'a> Case<'a> {
     /// True where transformers or diffusers show, whose models `from_pretrained` loads.
     pub fn pretrained(&self) -> bool {
         let library = |frame: &Frame| {
-            let (file, code) = (path(frame), frame.code.as_deref().unwrap_or_default());
+            let (file, code) = (frame.path(), frame.code.as_deref().unwrap_or_default());
             file.contains("/transformers/") || file.contains("/diffusers/") || code.contains("from_pretrained")
         };
         self.context.frames.iter().any(library)
@@ -660,7 +660,7 @@ impl<'a> Case<'a> {
     /// True where the layers were spread over devices as the model was loaded.
     pub fn dispatched(&self) -> bool {
         let spreads = |frame: &Frame| {
-            let file = path(frame);
+            let file = frame.path();
             file.contains("/accelerate/") && (file.contains("modeling") || file.contains("big_modeling"))
                 || file.ends_with("/accelerate/hooks.py")
                 || frame.code.as_deref().is_some_and(|code| code.contains("device_map"))
@@ -742,7 +742,7 @@ impl<'a> Case<'a> {
     /// interface, or out of candle's collection of models.
     pub(super) fn of_a_language_model(&self) -> bool {
         let of_models = |frame: &Frame| {
-            frame.function.contains("candle_transformers") || path(frame).contains("/openai/api_server")
+            frame.function.contains("candle_transformers") || frame.path().contains("/openai/api_server")
         };
         self.language_model() || self.clue(Clue::Serves) && self.apple() || self.context.frames.iter().any(of_models)
     }
@@ -758,13 +758,13 @@ impl<'a> Case<'a> {
         self.context.quantized.value() == Some(true)
             || self.context.quantised_width().is_some()
             || self.clue(Clue::FourBits)
-            || self.context.frames.iter().any(|frame| path(frame).contains("/bitsandbytes/"))
+            || self.context.frames.iter().any(|frame| frame.path().contains("/bitsandbytes/"))
     }
 
     /// True where adapters are trained, told or by what a quantised base allows.
     pub fn adapters(&self) -> bool {
         self.context.lora.value() == Some(true)
-            || self.context.frames.iter().any(|frame| path(frame).contains("/peft/"))
+            || self.context.frames.iter().any(|frame| frame.path().contains("/peft/"))
             || self.training() && self.quantised()
     }
 
@@ -783,9 +783,4 @@ fn evenly_rising(values: &[f64]) -> bool {
     values.len() >= 4
         && last - first >= last / 2.0
         && values.windows(2).all(|pair| matches!(pair, [one, next] if next - one >= mean / 3.0 && next > one))
-}
-
-/// A frame's file with slashes that lean one way.
-pub(super) fn path(frame: &Frame) -> String {
-    frame.path()
 }

@@ -55,7 +55,7 @@ fn advise(case: &Case) -> Advice {
     // A package around the Trainer may have a loop of its own, which does not call what reduces the logits.
     let another_loop = case.context.frames.iter().any(|frame| {
         let called = frame.function.rsplit('.').next().unwrap_or_default();
-        called == "evaluation_loop" && !super::moment::path(frame).contains("/transformers/")
+        called == "evaluation_loop" && !frame.path().contains("/transformers/")
     });
     Draft::new(case, &FIX)
         .when("another-loop", another_loop)

@@ -2,7 +2,6 @@
 //! the spelling of the program that started an engine.
 
 use super::case::Case;
-use super::moment::path;
 use crate::domain::{Program, Trainer};
 use crate::incident::context::{Clue, Frame, Quantity, Spelled};
 
@@ -109,7 +108,7 @@ impl<'a> Case<'a> {
     pub(super) fn of_a_tool(&self) -> bool {
         let frames = &self.context.frames;
         let of_a_tool = |frame: &Frame| {
-            let file = format!("/{}", path(frame).to_ascii_lowercase());
+            let file = format!("/{}", frame.path().to_ascii_lowercase());
             // Python's own installer puts it there as well, and what runs in it is anybody's.
             let python = INSTALLED.iter().any(|folder| file.contains(&format!("{folder}python")));
             TOOLS.iter().any(|part| file.contains(part))
@@ -147,7 +146,7 @@ impl<'a> Case<'a> {
         self.trainer().is_some_and(|trainer| trainers.contains(&trainer))
             || self.context.frames.iter().any(|frame| {
                 let loads = |code: &str| named(code) || code.contains("from_pretrained");
-                named(&path(frame)) || frame.code.as_deref().is_some_and(loads)
+                named(&frame.path()) || frame.code.as_deref().is_some_and(loads)
             })
             // A model that is known by its name or size is one that those libraries load.
             || self.context.model.is_known()
@@ -160,7 +159,7 @@ impl<'a> Case<'a> {
     pub(super) fn shows_jax(&self) -> bool {
         self.context.frames.iter().any(|frame| {
             let code = frame.code.as_deref().unwrap_or_default();
-            path(frame).contains("/jax/") || ["jax.", "jnp."].iter().any(|name| code.contains(name))
+            frame.path().contains("/jax/") || ["jax.", "jnp."].iter().any(|name| code.contains(name))
         })
     }
 
@@ -168,7 +167,7 @@ impl<'a> Case<'a> {
     pub(super) fn shows_a_pipeline(&self) -> bool {
         self.context.frames.iter().any(|frame| {
             let code = frame.code.as_deref().unwrap_or_default();
-            path(frame).contains("/diffusers/pipelines/") || code.contains("Pipeline") || code.contains("pipe(")
+            frame.path().contains("/diffusers/pipelines/") || code.contains("Pipeline") || code.contains("pipe(")
         })
     }
 
@@ -205,7 +204,7 @@ impl<'a> Case<'a> {
     pub(super) fn leaves_it_to_a_library(&self) -> bool {
         const SOLVERS: [&str; 5] = ["/fastai/", "/ott/", "/moscot/", "/sklearn/", "/skorch/"];
         let inner = self.context.frames.iter().rev().take_while(|frame| !frame.is_user_code());
-        let solves = |frame: &Frame| SOLVERS.iter().any(|folder| path(frame).contains(folder));
+        let solves = |frame: &Frame| SOLVERS.iter().any(|folder| frame.path().contains(folder));
         inner.into_iter().any(solves)
     }
 
@@ -223,7 +222,7 @@ impl<'a> Case<'a> {
         const LOOPS: [&str; 4] = ["evaluate", "validate", "predict", "test"];
         self.trainer().is_none()
             && self.context.frames.iter().any(|frame| {
-                let file = path(frame);
+                let file = frame.path();
                 let installed = file.split_once("-packages/").map(|(_, package)| package);
                 installed.is_some_and(|package| !package.starts_with("torch"))
                     && LOOPS.iter().any(|name| frame.function.starts_with(name))
@@ -235,13 +234,13 @@ impl<'a> Case<'a> {
         // verl's keys for its rollout.
         let by_key =
             self.context.option(Quantity::Share).is_some_and(|key| key.name().starts_with("actor_rollout_ref."));
-        by_key || self.clue(Clue::Wrapped) || self.context.frames.iter().any(|frame| starts_an_engine(&path(frame)))
+        by_key || self.clue(Clue::Wrapped) || self.context.frames.iter().any(|frame| starts_an_engine(&frame.path()))
     }
 }
 
 /// True for a frame within vLLM or SGLang, whatever failed further in.
 fn in_an_engine(frame: &Frame) -> bool {
-    let file = path(frame);
+    let file = frame.path();
     [Program::Vllm, Program::Sglang].iter().any(|engine| engine.markers().iter().any(|marker| file.contains(marker)))
 }
 
@@ -268,7 +267,7 @@ fn starts_an_engine(file: &str) -> bool {
 /// `axolotl/src/axolotl/train.py`, `graphstorm/python/graphstorm/run.py`. Who cloned it sets it by options.
 pub(super) fn of_a_package_in_its_clone(frame: &Frame) -> bool {
     const BETWEEN: [&str; 4] = ["src", "python", "lib", "packages"];
-    let file = path(frame).to_ascii_lowercase().replace('-', "_");
+    let file = frame.path().to_ascii_lowercase().replace('-', "_");
     let folders: Vec<&str> = file.split('/').rev().skip(1).collect();
     let twice = |one: &str, other: &str| one == other && one.len() >= 3;
     folders.windows(2).any(|pair| twice(pair[0], pair[1]))

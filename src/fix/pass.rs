@@ -2,7 +2,6 @@
 //! operation on tensors, a tower that sees pictures, a penalty on gradients.
 
 use super::case::Case;
-use super::moment::path;
 use crate::domain::Trainer;
 use crate::incident::context::{Clue, Frame};
 
@@ -100,7 +99,7 @@ impl Case<'_> {
         };
         let told = [self.context.program.get(), self.context.command.get()];
         told.into_iter().flatten().any(|text| named(text))
-            || self.context.frames.iter().any(|frame| frame.is_user_code() && named(&path(frame)))
+            || self.context.frames.iter().any(|frame| frame.is_user_code() && named(&frame.path()))
     }
 
     /// True where Keras, or what is made like it, runs the loop.
@@ -124,7 +123,7 @@ impl Case<'_> {
         let of_a_library = |frame: &Frame| {
             let below_it = ["/torch/", "/accelerate/", "/ignite/", "runpy", "/fire/", "/click/", "/hydra/"];
             (!frame.is_user_code() || super::own::of_a_package_in_its_clone(frame))
-                && !below_it.iter().any(|part| path(frame).contains(part))
+                && !below_it.iter().any(|part| frame.path().contains(part))
         };
         let inner = |frame: &&Frame| of_a_library(frame) || !frame.is_user_code();
         let loops = |frame: &Frame| of_a_library(frame) && LOOPS.contains(&frame.function.as_str());
@@ -151,7 +150,7 @@ impl Case<'_> {
         const FUNCTIONS: [&str; 3] = ["get_image_features", "encode_images", "get_video_features"];
         self.context.frames.iter().any(|frame| {
             let code = frame.code.as_deref().unwrap_or_default();
-            let file = path(frame);
+            let file = frame.path();
             let of_both =
                 file.rsplit('/').next().is_some_and(|name| name.starts_with("modeling_") && name.contains("_vl"));
             CALLS.iter().any(|call| code.contains(call))
@@ -171,11 +170,11 @@ impl Case<'_> {
             ON_NEIGHBOURS.iter().any(|word| code.contains(word) || function.contains(word))
         };
         let beneath = frames.get(at + 1..).unwrap_or_default();
-        let modules = || beneath.iter().map(path).filter(|file| file.contains("/torch/nn/modules/"));
+        let modules = || beneath.iter().map(|frame| frame.path()).filter(|file| file.contains("/torch/nn/modules/"));
         let by_rows = || modules().any(|file| BY_ROWS.iter().any(|module| file.ends_with(module)));
         !self.calls_a_whole()
-            && beneath.iter().all(|frame| path(frame).contains("/torch/"))
-            && !beneath.iter().any(|frame| path(frame).ends_with("/torch/nn/init.py"))
+            && beneath.iter().all(|frame| frame.path().contains("/torch/"))
+            && !beneath.iter().any(|frame| frame.path().ends_with("/torch/nn/init.py"))
             && (modules().next().is_none() || by_rows())
             && !frames.get(at..).unwrap_or_default().iter().any(on_neighbours)
     }
@@ -199,7 +198,7 @@ impl Case<'_> {
     /// batch there is of windows.
     pub(super) fn works_by_windows(&self) -> bool {
         self.context.frames.iter().any(|frame| {
-            let name = format!("{} {}", frame.function, path(frame).rsplit('/').next().unwrap_or_default());
+            let name = format!("{} {}", frame.function, frame.path().rsplit('/').next().unwrap_or_default());
             let name = name.to_ascii_lowercase();
             WINDOWS.iter().any(|word| name.contains(word))
         })
@@ -225,7 +224,7 @@ impl Case<'_> {
     pub(super) fn shows_a_tokenizer(&self) -> bool {
         self.context.frames.iter().any(|frame| {
             let code = frame.code.as_deref().unwrap_or_default();
-            code.contains("tokeniz") || frame.function.contains("tokeniz") || path(frame).contains("tokenization")
+            code.contains("tokeniz") || frame.function.contains("tokeniz") || frame.path().contains("tokenization")
         })
     }
 
@@ -235,7 +234,7 @@ impl Case<'_> {
         const PARTS: [&str; 5] =
             ["/ldm/modules/", "/ldm/models/", "/ldm/util", "scripts/txt2img.py", "scripts/img2img.py"];
         let told = [self.context.program.get(), self.context.command.get()];
-        self.context.frames.iter().any(|frame| PARTS.iter().any(|part| path(frame).contains(part)))
+        self.context.frames.iter().any(|frame| PARTS.iter().any(|part| frame.path().contains(part)))
             || told.into_iter().flatten().any(|text| PARTS.iter().any(|part| text.contains(part)))
     }
 

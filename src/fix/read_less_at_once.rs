@@ -197,7 +197,7 @@ fn advise(case: &Case) -> Advice {
     };
     let array_file = says(&["np.load(", "numpy.load(", "fromfile", "loadtxt", "genfromtxt"]);
     let table = frames().any(|frame| {
-        let file = super::moment::path(frame);
+        let file = frame.path();
         file.contains("pandas/core")
             || file.contains("pandas._libs")
             || frame.function.starts_with("pandas.")

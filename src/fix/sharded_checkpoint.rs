@@ -61,7 +61,7 @@ fn advise(case: &Case) -> Advice {
         // The first FSDP puts a unit together on the device before it copies anything.
         let unshards = case.of_the_first_fsdp()
             && case.context.frames.iter().any(|frame| {
-                frame.function.contains("state_dict") && super::moment::path(frame).contains("/torch/distributed/fsdp/")
+                frame.function.contains("state_dict") && frame.path().contains("/torch/distributed/fsdp/")
             });
         // Copies that the user's own line makes on the device.
         let copies = ["clone(", "copy", "state_dict("].iter().any(|call| case.failing_code().contains(call));

@@ -63,7 +63,7 @@ pub const FIX: Fix = Fix {
 /// package around transformers' Trainer with a trainer of its own.
 fn reads_texts(case: &Case) -> bool {
     let around = |frame: &Frame| {
-        let file = super::moment::path(frame);
+        let file = frame.path();
         !frame.is_user_code() && file.ends_with("/trainer.py") && !file.contains("/transformers/")
     };
     !case.set_by_its_command() && !case.context.frames.iter().any(around)
@@ -76,7 +76,7 @@ fn advise(case: &Case) -> Advice {
     let length = case.context.sequence_length.value();
     let tried = length.map_or("<shorter>".to_string(), |length| (length / 2).max(1).to_string());
     // transformers' own, where its user calls it: in code of theirs beside frames of the library.
-    let library = case.context.frames.iter().any(|frame| super::moment::path(frame).contains("/transformers/"));
+    let library = case.context.frames.iter().any(|frame| frame.path().contains("/transformers/"));
     let tokenizes = case.shows_own_code() && library && case.shows_a_tokenizer();
     let generates = case.clue(Clue::ServesWithCache) && !case.training();
     // A prompt that is cut changes what is answered.

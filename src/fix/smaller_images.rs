@@ -112,7 +112,7 @@ fn advise(case: &Case) -> Advice {
     let loaded = super::need::loader(case) && case.training() || side.is_some();
     let fed = vision && !drawn && !video && !case.diffusion() && loaded && !tower;
     let plain = vision && !one_sample && !drawn && !video && !case.diffusion() && !tower;
-    let qwen = tower && case.context.frames.iter().any(|frame| super::moment::path(frame).contains("qwen"));
+    let qwen = tower && case.context.frames.iter().any(|frame| frame.path().contains("qwen"));
     let draft = Draft::new(case, &FIX)
         .when("fed", fed)
         .when("pictures", plain && !fed && !case.training())

@@ -2,7 +2,6 @@
 //! fewer: a change in the words of the one is none for the other.
 
 use super::case::Case;
-use super::moment::path;
 use crate::domain::{Number, Program};
 use crate::incident::context::{Frame, Subject, subject};
 
@@ -63,7 +62,7 @@ pub enum AtOnce {
 
 /// Folders and the file of a frame that tell what it is about: a package by its name, a script by where it lies.
 fn about(frame: &Frame) -> String {
-    let file = path(frame);
+    let file = frame.path();
     match file.rsplit_once("-packages/") {
         Some((_, package)) => package.to_string(),
         None if frame.is_user_code() => {
@@ -145,7 +144,7 @@ impl Case<'_> {
             || context
                 .frames
                 .first()
-                .is_some_and(|first| subject::speaks(path(first).rsplit('/').next().unwrap_or(""), SINGLE));
+                .is_some_and(|first| subject::speaks(first.path().rsplit('/').next().unwrap_or(""), SINGLE));
         if single { AtOnce::One } else { AtOnce::Open }
     }
 }

@@ -4,7 +4,6 @@
 use super::case::Case;
 use super::draft::unspelled;
 use super::knob::{Line, line, said};
-use super::moment::path;
 use crate::domain::Target;
 use crate::incident::context::{Clue, Frame, Quantity};
 use crate::text::Text;
@@ -397,7 +396,7 @@ impl Tool {
     /// True where it shows: by a frame, by the script that was started, or by a line of its own.
     fn shows(&self, case: &Case) -> bool {
         let of_it = |frame: &Frame| {
-            let file = format!("/{}", path(frame).to_ascii_lowercase());
+            let file = format!("/{}", frame.path().to_ascii_lowercase());
             self.files.iter().any(|part| if part.ends_with('/') { file.contains(part) } else { file.ends_with(part) })
         };
         let named = |program: &String| {
@@ -497,7 +496,7 @@ impl Case<'_> {
     pub(super) fn spelled_around(&self, target: Target, line: Text) -> Option<Text> {
         let command = self.context.command.get().map(|command| command.to_ascii_lowercase()).unwrap_or_default();
         let shows = |wrapper: &&Wrapper| {
-            let of_it = |frame: &Frame| wrapper.files.iter().any(|part| path(frame).contains(part));
+            let of_it = |frame: &Frame| wrapper.files.iter().any(|part| frame.path().contains(part));
             let key = self.context.option(Quantity::Share).map_or("", |spelled| spelled.name());
             wrapper.commands.iter().any(|name| command.contains(name) || key.starts_with(name))
                 || self.context.frames.iter().any(of_it)
