@@ -160,7 +160,10 @@ impl Event {
         const LOCKS: &[&str] =
             &["mlock", "memlock", "lock memory", "locked memory", "lock page", "locking page", "lock into memory"];
         let message = self.message.to_ascii_lowercase();
-        self.resource == Resource::Host && LOCKS.iter().any(|words| message.contains(words))
+        // Not `block memory` or `SemLock`.
+        let begins = |at: usize| !message[..at].ends_with(|c: char| c.is_ascii_alphanumeric());
+        let said = |words: &&str| message.match_indices(*words).any(|(at, _)| begins(at));
+        self.resource == Resource::Host && LOCKS.iter().any(said)
     }
 
     /// True where a thread was refused because whoever asks may not make one, and not for want of anything.

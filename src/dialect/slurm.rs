@@ -175,9 +175,9 @@ fn unit_of_accounting(message: &Joined, used: u64, limit: u64) -> u64 {
     }
 }
 
-/// `OUT_OF_MEMORY` as a job's state, in a table of `sacct` (cut to `OUT_OF_ME+`) or a line of `seff` or `scontrol`.
-fn state(document: &Document, position: usize) -> Option<Event> {
-    let line = field::text(document, position);
+/// True for `OUT_OF_MEMORY` as a job's state, in a row of `sacct` (cut to `OUT_OF_ME+`) or a line of `seff` or
+/// `scontrol`; of a row, with its job.
+fn failed(line: &str) -> Option<Option<u64>> {
     let place = line.find("OUT_OF_ME")?;
     let word =
         line[place..].split(|c: char| !(c.is_ascii_alphabetic() || c == '_' || c == '+')).next().unwrap_or_default();
@@ -193,28 +193,25 @@ fn state(document: &Document, position: usize) -> Option<Event> {
             || front.contains(".batch"));
     // `CUDA_ERROR_OUT_OF_MEMORY` is an error's name.
     let within = front.ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
-    if !state || within || !(labelled || row) {
-        return None;
-    }
-    // Of several jobs that ended so, the last is asked about.
-    let job = job_of_row(line).filter(|_| row);
-    let superseded = |at: usize| {
-        let behind = field::text(document, at);
-        let of_another = job_of_row(behind).is_some_and(|other| job.is_some_and(|job| job != other));
-        of_another && behind.contains("OUT_OF_ME")
-    };
+    (state && !within && (labelled || row)).then(|| job_of_row(line).filter(|_| row))
+}
+
+/// A job's state.
+fn state(document: &Document, position: usize) -> Option<Event> {
+    let job = failed(field::text(document, position))?;
+    let of_another = |line: &str| failed(line).flatten().zip(job).is_some_and(|(other, job)| other != job);
     let mut event = start(document, position, "slurm-state");
-    if field::behind(document, position, NEAR).any(superseded) {
+    // Of several jobs that ended so, the last is asked about.
+    if field::behind(document, position, NEAR).any(|at| of_another(field::text(document, at))) {
         event.standing = Standing::Follower;
         return Some(event);
     }
-    if row && event.facts.number(Number::JobId).is_none() {
-        field::note_number(&mut event, Number::JobId, field::leading_number(line.trim_start()).map(|n| n as f64));
+    if event.facts.number(Number::JobId).is_none() {
+        field::note_number(&mut event, Number::JobId, job.map(|n| n as f64));
     }
     state_figures(document, position, job, &mut event);
     let told = |line: &str| {
-        let of_another = job_of_row(line).is_some_and(|other| job.is_some_and(|job| job != other));
-        proof::is_slurm_kill(line) || line.contains("OUT_OF_ME") && !of_another || line.contains("Out Of Memory")
+        proof::is_slurm_kill(line) || line.contains("OUT_OF_ME") && !of_another(line) || line.contains("Out Of Memory")
     };
     if told_before(document, position, told) {
         event.standing = Standing::Follower;

@@ -710,7 +710,8 @@ impl Case<'_> {
     }
 
     /// The most that activations can be of what is allocated: the weights take 2 bytes a parameter at the least, where
-    /// they are whole on this device and nothing speaks of fewer bits.
+    /// they are whole on this device and nothing speaks of fewer bits. Where that is well above what is allocated, they
+    /// are not: `None`.
     pub fn activations_at_most(&self) -> Option<i128> {
         let context = self.context;
         let in_parts = context.fsdp.value() == Some(true)
@@ -723,7 +724,8 @@ impl Case<'_> {
         let allocated = self.allocated().filter(|allocated| allocated.low > 0)?;
         // A model's name rounds its count, up or down.
         let each = if count % 1e8 == 0.0 { 1.9 } else { 2.0 };
-        Some((allocated.high - (count * each) as i128).max(0))
+        let weights = (count * each) as i128;
+        (weights <= allocated.high + allocated.high / 10).then(|| (allocated.high - weights).max(0))
     }
 
     /// A share of the activations, by [`Self::share_of_allocated`], of what the weights leave to them; `None` where

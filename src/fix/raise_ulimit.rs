@@ -34,26 +34,29 @@ pub const FIX: Fix = Fix {
     advise,
 };
 
+/// A limit that is lifted by the line of this circumstance.
+fn lifting<'a>(case: &'a Case<'a>, circumstance: &'static str) -> Draft<'a> {
+    Draft::new(case, &FIX)
+        .when(circumstance, true)
+        .frees_unknown(text!(en: "frees nothing: it raises the limit", zh: "不释放内存：它提高上限"))
+}
+
 fn advise(case: &Case) -> Advice {
     if case.sign(Sign::MappingsRanOut) {
-        return Draft::new(case, &FIX)
-            .when("mappings", true)
-            .titled(text!(en: "Allow more mappings", zh: "允许更多内存映射"))
-            .frees_unknown(text!(en: "frees nothing: it raises the limit", zh: "不释放内存：它提高上限"))
-            .because(text!(
+        return lifting(case, "mappings").titled(text!(en: "Allow more mappings", zh: "允许更多内存映射")).because(
+            text!(
                 en: "the kernel counts a process's mappings, 65530 unless set, and each file of each worker is one",
                 zh: "内核限制每个进程的映射数量（默认 65530），每个 worker 的每个文件各占一个"
-            ));
+            ),
+        );
     }
     if case.incident.event.refuses_to_lock() && !case.windows() {
-        return Draft::new(case, &FIX)
-            .when("locks", true)
-            .titled(text!(en: "Allow more locked memory", zh: "允许锁定更多内存"))
-            .frees_unknown(text!(en: "frees nothing: it raises the limit", zh: "不释放内存：它提高上限"))
-            .because(text!(
+        return lifting(case, "locks").titled(text!(en: "Allow more locked memory", zh: "允许锁定更多内存")).because(
+            text!(
                 en: "a user may lock 64 KiB to 8 MiB of pages unless the limit is raised, whatever is free",
                 zh: "除非提高上限，普通用户只能锁定 64 KiB 到 8 MiB，与空闲内存无关"
-            ));
+            ),
+        );
     }
     if case.windows() && case.sign(Sign::AddressSpaceLimit) {
         return Advice::Withheld(text!(
@@ -80,12 +83,10 @@ fn advise(case: &Case) -> Advice {
     if case.on_gpu() || case.windows() || !(limited || suspected || far_below) {
         return Advice::Silent;
     }
-    Draft::new(case, &FIX)
-        .when("addresses", true)
+    lifting(case, "addresses")
         .when("limited", limited)
         .when("far-below", far_below)
         .weight(if limited || far_below { 1.0 } else { 0.3 })
-        .frees_unknown(text!(en: "frees nothing: it raises the limit", zh: "不释放内存：它提高上限"))
         .because(text!(
             en: "the limit is on addresses or commitments, not on RAM",
             zh: "受限的是地址空间或提交量，而不是物理内存"

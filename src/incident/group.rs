@@ -104,7 +104,7 @@ pub fn assemble(document: &Document, events: Vec<Event>) -> (Vec<Incident>, Vec<
             context.series = Vec::new();
         }
         previous = Some(group.last.max(group.event.at.last));
-        let listed = context.listed_total(group.event.facts.device.value());
+        let listed = context.listed_total(None).filter(|_| context.partitions.is_empty());
         if let (Some(total), Resource::Gpu) = (context.device_total.value().or(listed), group.event.resource) {
             group.event.facts.note(Fact::Capacity, total);
         }

@@ -1015,6 +1015,10 @@ impl<'a> Printed<'a> {
         let told = [
             (Fact::Capacity, (host && !context.host_total_is_computed).then(|| seen(&context.host_total)).flatten()),
             (Fact::Limit, host.then(|| seen(&context.memory_limit)).flatten()),
+            (
+                Fact::Capacity,
+                context.listed_total(event.facts.device.value()).filter(|_| event.resource == Resource::Gpu),
+            ),
             (Fact::Limit, event.resource.on_host().then(|| container_limit(found)).flatten()),
             (Fact::Limit, by_the_scheduler(found, Fact::Limit)),
             (Fact::Peak, by_the_scheduler(found, Fact::Peak)),

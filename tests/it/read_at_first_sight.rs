@@ -1,4 +1,5 @@
-//! What a fifteenth set, eighty fresh reports and a reading of a hundred outputs had found wrong: one test for each thing.
+//! What a fifteenth and a sixteenth set, fresh reports and readings of a hundred outputs had found wrong: one test for
+//! each thing.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -383,4 +384,53 @@ fn a_disk_mounted_as_scratch_is_no_cluster() {
     };
     let said = |place: &str| lines_of(&log(place), "raise-host-limit").join(" ").contains("batch system");
     assert!(said("/scratch/me") && !said("/mnt/scratch"));
+}
+
+#[test]
+fn a_block_is_no_lock() {
+    for line in ["engine: unable to allocate block memory for 512 MB", "store: out of memory: no block pages left"] {
+        let said = report(&format!("{line}\n"));
+        assert!(!said.contains("ulimit -l") && !said.contains("lock pages into RAM"), "{said}");
+    }
+}
+
+#[test]
+fn weights_far_above_what_is_allocated_are_not_there_as_16_bits() {
+    // 8 G parameters in 4 bits, which nothing in the log says.
+    let log = format!(
+        "trainable params: 41,943,040 || all params: 8,030,261,248 || trainable%: 0.52\n\
+         Traceback (most recent call last):\n  \
+         File \"/opt/env/lib/python3.12/site-packages/transformers/trainer.py\", line 4020, in training_step\n    \
+         loss = self.compute_loss(model, inputs)\n{}",
+        FULL_CARD
+    );
+    assert!(!report(&log).contains("weights alone"), "{}", report(&log));
+}
+
+#[test]
+fn the_size_of_a_numbered_device_among_unlike_ones_proves_nothing() {
+    let log = |second: &str| {
+        format!(
+            "index, name, memory.total [MiB], memory.used [MiB]\n0, NVIDIA RTX A2000, 12288 MiB, 4 MiB\n1, {second}, 4 MiB\n\
+             ggml_backend_cuda_buffer_type_alloc_buffer: allocating 30000.00 MiB on device 0: cudaMalloc failed: out of memory\n"
+        )
+    };
+    let known = |second: &str| incident(&log(second))["derived"].get("capacity").is_some();
+    assert!(known("NVIDIA RTX A2000, 12288 MiB") && !known("NVIDIA A100 80GB PCIe, 81920 MiB"));
+}
+
+#[test]
+fn a_drivers_code_behind_a_date_is_no_later_job() {
+    let log = "JobID             State ExitCode     ReqMem    Elapsed \n\
+               ------------ ---------- -------- ---------- ---------- \n\
+               7710388      OUT_OF_ME+    0:125        40G   02:39:51 \n\
+               2024-05-01 10:00:00.1: E cuda_driver.cc:806] failed to allocate 2.00G bytes: CUDA_ERROR_OUT_OF_MEMORY: out of memory\n";
+    let told: Value = serde_json::from_str(&run(&["explain", "--format", "json"], log)).unwrap();
+    let kinds = told["incidents"].as_array().unwrap().iter().map(|found| found["facts"]["limit_bytes"].as_u64());
+    assert!(kinds.flatten().any(|limit| limit == 40 << 30), "{told}");
+}
+
+#[test]
+fn what_an_exception_only_supposes_is_no_failure() {
+    assert!(!fails("ConnectionError: the server may be out of memory\n"));
 }

@@ -403,9 +403,10 @@ fn reports(line: &str, before: &str, behind: &str, said: &str) -> bool {
         return false;
     }
     let start = before.trim_start();
-    // `AssertionError: … may be larger than …`: what was raised is there, however carefully it is put.
+    // `* Device #1: Not enough …`: of a list of devices, what one of them said.
+    let of_a_device = ["* device #", "- device #"].iter().any(|mark| start.starts_with(mark));
     let raised = super::rewrap::begins_with_an_exception(line.trim_start());
-    if CODE.iter().any(|code| start.starts_with(code)) && !raised && !start.starts_with("* device #")
+    if CODE.iter().any(|code| start.starts_with(code)) && !raised && !of_a_device
         || line.contains(" in str(")
         || ["(\"", "(f\""].iter().any(|mark| before.find(mark).is_some_and(|at| !prints_an_error(&before[..at])))
     {
@@ -434,7 +435,9 @@ fn reports(line: &str, before: &str, behind: &str, said: &str) -> bool {
     let before = refused_before("would be ", "too ").or(refused_before("would ", "exceed")).unwrap_or(before);
     // `… would use 3 GiB … (MEMORY_LIMIT_EXCEEDED)`: the error's name stands by itself.
     let code = said.contains('_') && before.trim_end().ends_with(['(', '[']);
-    let careful = |word: &str| raised && matches!(word, " may " | " might ");
+    // `AssertionError: … may be larger than GPU memory size …`: the comparison was made, however carefully it is put.
+    let compared = raised && matches!(said, "larger than" | "greater than" | "more than");
+    let careful = |word: &str| compared && matches!(word, " may " | " might ");
     if !code && SUPPOSED.iter().any(|word| supposes(before, word) && !careful(word)) {
         return false;
     }
@@ -568,8 +571,6 @@ fn reports(line: &str, before: &str, behind: &str, said: &str) -> bool {
         let key = rest.split(':').next().unwrap_or_default().to_ascii_uppercase();
         level(&key) != Some(Level::Error)
     });
-    // `* Device #1: Not enough …`: of a list of devices, what one of them said.
-    let of_a_device = ["* Device #", "- Device #"].iter().any(|mark| opening.starts_with(mark));
     let heading = opening.starts_with('#') || row || !of_a_device && (item || bold || listed);
     !question && !heading
 }

@@ -460,7 +460,8 @@ impl Context {
     }
 
     /// What a table of devices prints as the memory of the one that failed, or of all, if it is the same. Where some
-    /// are hidden, the program counts them in another way than the table.
+    /// are hidden, the program counts them in another way than the table. Of unlike devices it may do so anyway (CUDA
+    /// puts the fastest first, the table goes by the bus): nothing can be proved by the size of a numbered one.
     pub fn listed_total(&self, device: Option<u32>) -> Option<Figure> {
         let index = device.filter(|_| !self.visible_devices.is_known());
         let mut of = self.gpus.iter().filter(|gpu| index.is_none_or(|index| gpu.index == index));
