@@ -98,6 +98,8 @@ fn request(event: &Event, ledger: &mut Ledger) {
     if let (Some(requested), Some(free)) = (ledger.requested, ledger.free)
         && free.low >= requested.high
         && ledger.cap.is_none()
+        // Who takes the device up front tells before what is free of it.
+        && !event.program.preallocates()
         // No piece of it is as large.
         && event.facts.get(Fact::LargestFreeChunk).is_none_or(|largest| largest.interval().high >= requested.low)
         // A refusal that the message explains otherwise needs no reading at another moment.

@@ -126,7 +126,18 @@ pub struct Ledger {
     pub loader: Option<LoaderAccount>,
 }
 
+/// Bytes that a framework which takes the device up front leaves to the system.
+const LEFT_TO_THE_SYSTEM: u64 = 300 << 20;
+
 impl Ledger {
+    /// What is free beside the pool that the request went to. A program that takes its pool at its start tells before
+    /// what is free: the pool is a part of that, and so is what it leaves to the system (TensorFlow, from 225 MiB on:
+    /// `MinSystemMemory` in gpu_device.cc).
+    pub fn free_beside(&self, event: &Event) -> Option<Interval> {
+        let (free, left) = (self.free?, Interval::exactly(LEFT_TO_THE_SYSTEM));
+        Some(self.cap.filter(|_| event.program.preallocates()).map_or(free, |pool| free - pool - left))
+    }
+
     pub fn amount(&self, holder: Holder) -> Option<Interval> {
         self.entries.iter().find(|entry| entry.holder == holder).map(|entry| entry.amount)
     }

@@ -377,7 +377,7 @@ impl Reader<'_> {
         let held = self.ledger.reserved.or(self.ledger.allocated)?;
         let together = held + requested;
         let below_device = self.ledger.capacity.is_none_or(|capacity| cap.high < capacity.low);
-        let device_had_it = self.ledger.free.is_some_and(|free| free.surely_at_least(requested));
+        let device_had_it = self.ledger.free_beside(self.event).is_some_and(|free| free.surely_at_least(requested));
         let holds = match exceeds(together, cap) {
             Holds::Certain if below_device && device_had_it => Holds::Certain,
             // What is allocated is the least that is held.

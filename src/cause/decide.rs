@@ -99,8 +99,8 @@ const TESTS: &[Test] = &[
             // Where memory was refused nobody was killed, and the kernel has nothing to tell.
             let killed = asker(incident) == Asker::Host && incident.event.has(Sign::KilledWithoutProof);
             // The log of a cluster's node is nobody's to read there.
-            (killed && !incident.on_windows() && !incident.context.has(Clue::Cluster) && !in_slurm(incident))
-                .then(|| ("linux", Text::same("dmesg -T | grep -iE 'out of memory|oom-kill|killed process'")))
+            let (system, elsewhere) = (incident.system(), incident.context.has(Clue::Cluster) || in_slurm(incident));
+            system.kills().filter(|_| killed && !elsewhere).map(|kills| (system.target().id(), Text::same(kills)))
         },
         about: &[],
         outcomes: &[
@@ -175,11 +175,8 @@ const TESTS: &[Test] = &[
                 let command = "ulimit -u; cat /sys/fs/cgroup/pids.max; cat /proc/sys/kernel/threads-max";
                 return Some(("linux", Text::same(command)));
             }
-            let (target, command) = match incident.on_windows() {
-                true => ("windows", "systeminfo | findstr Memory"),
-                false => ("linux", "ulimit -v; cat /sys/fs/cgroup/memory.max; free -h"),
-            };
-            (asker(incident) == Asker::Host).then(|| (target, Text::same(command)))
+            let system = incident.system();
+            (asker(incident) == Asker::Host).then(|| (system.target().id(), Text::same(system.limits())))
         },
         about: &[FrameworkLimit, Preallocation, OtherProcess],
         outcomes: &[
@@ -277,9 +274,12 @@ const TESTS: &[Test] = &[
             // Where device and machine share their memory the rest of the machine always holds some of it.
             let event = &incident.event;
             let own = event.accelerator() != Accelerator::Mps && !event.has(Sign::UnifiedMemory);
-            let tool = event.accelerator().tool();
-            (own && running(incident))
-                .then(|| ("shell", text!(en: "{tool}   # with this job stopped", zh: "{tool}   # 停止本任务后执行")))
+            let tool = incident.device_tool();
+            (own && running(incident)).then(|| {
+                let (en, zh) = (tool.en, tool.zh);
+                let (en, zh) = (format!("{en}   # with this job stopped"), format!("{zh}   # 停止本任务后执行"));
+                ("shell", Text::new(en, zh))
+            })
         },
         about: &[OtherProcess, WrongDevice, HostMemory],
         outcomes: &[
@@ -737,10 +737,7 @@ const TESTS: &[Test] = &[
         // One request that is a part of the machine by itself: what there is tells more than how it came to be used.
         id: "request-against-memory",
         act: |incident| {
-            let (target, command) = match incident.on_windows() {
-                true => ("windows", "systeminfo | findstr Memory"),
-                false => ("linux", "free -h; ulimit -v; cat /sys/fs/cgroup/memory.max"),
-            };
+            let (target, command) = (incident.system().target().id(), incident.system().limits());
             let asked = size(large_request(incident)?);
             let seen = incident.observed.is_some() || incident.event.facts.get(Fact::Free).is_some();
             (!seen).then(|| (target, text!(en: "{command}   # against {asked}", zh: "{command}   # 与 {asked} 比较")))
@@ -774,23 +771,8 @@ const TESTS: &[Test] = &[
                 || large_request(incident).is_some()
                 || incident.on_a_board();
             (!seen && matches!(asker(incident), Asker::Host | Asker::Shm)).then(|| {
-                if incident.on_windows() {
-                    let list = "Get-Process | Sort-Object WS -Descending | Select-Object -First 10 Name, Id, WS";
-                    return (
-                        "windows",
-                        text!(
-                            en: "{list}   # once a minute while it runs",
-                            zh: "{list}   # 运行期间每分钟一次"
-                        ),
-                    );
-                }
-                (
-                    "linux",
-                    text!(
-                        en: "ps -eo pid,user,rss,comm --sort=-rss | head   # once a minute while it runs",
-                        zh: "ps -eo pid,user,rss,comm --sort=-rss | head   # 运行期间每分钟一次"
-                    ),
-                )
+                let (target, list) = (incident.system().target().id(), incident.system().processes());
+                (target, text!(en: "{list}   # once a minute while it runs", zh: "{list}   # 运行期间每分钟一次"))
             })
         },
         about: &[],

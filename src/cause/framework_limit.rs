@@ -5,6 +5,7 @@ use super::{Cause, CauseId};
 use crate::dialect::{Fact, Sign};
 use crate::domain::program::{Kind, PytorchAllocator};
 use crate::domain::{Accelerator, Program};
+use crate::incident::context::Clue;
 use crate::incident::{Incident, release};
 use crate::text;
 use crate::text::Text;
@@ -57,7 +58,9 @@ fn counts_addresses(incident: &Incident) -> bool {
 
 fn refute(incident: &Incident) -> Text {
     let event = &incident.event;
-    let own_limit = event.program.own_limit().filter(|told| release::knows(incident, told));
+    // A compiled program has no line of Python to ask by.
+    let native = incident.context.has(Clue::NativeProgram);
+    let own_limit = event.program.own_limit().filter(|told| !native && release::knows(incident, told));
     if event.has(Sign::ExpandableReserve) {
         return text!(
             en: "Run once with `expandable_segments:False`: if the same request is refused, the address space set \

@@ -2,6 +2,7 @@
 
 use super::{Cause, CauseId};
 use crate::dialect::Resource;
+use crate::domain::System;
 use crate::incident::Incident;
 use crate::text;
 use crate::text::Text;
@@ -36,12 +37,25 @@ fn doc() -> Text {
 
 fn refute(incident: &Incident) -> Text {
     let pid = incident.event.facts.pid.value();
+    let kills = incident.system().kills().unwrap_or_default();
     match incident.event.resource {
         Resource::Cgroup => text!(
             en: "Run `cat memory.events memory.peak memory.max` in the job's cgroup: if `oom_kill` is 0, it was not \
                  killed for memory.",
             zh: "在该作业的 cgroup 中运行 `cat memory.events memory.peak memory.max`：若 `oom_kill` 为 0，则不是因内存\
                  被杀。"
+        ),
+        _ if incident.on_windows() => text!(
+            en: "Look in the Event Viewer (Windows Logs, System) for event 2004 of that moment, and watch Memory in \
+                 the Task Manager while the job runs: without the event and with plenty available it was not RAM.",
+            zh: "在事件查看器（Windows 日志—系统）中查找当时的事件 2004，并在任务运行时查看任务管理器的“内存”：若没有\
+                 该事件且可用内存充足，则不是内存问题。"
+        ),
+        _ if incident.system() == System::MacOs => text!(
+            en: "Run `{kills}`, and watch Memory in the Activity Monitor while the job runs: if no line names it and \
+                 the pressure stays green, it was not RAM.",
+            zh: "运行 `{kills}`，并在任务运行时查看活动监视器的“内存”：若没有记录提到它且内存压力保持绿色，则不是内存\
+                 问题。"
         ),
         _ => match pid {
             Some(pid) => text!(

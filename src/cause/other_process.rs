@@ -40,11 +40,11 @@ fn doc() -> Text {
 
 fn refute(incident: &Incident) -> Text {
     if incident.event.resource.on_host() {
+        let list = incident.system().processes();
         return text!(
-            en: "Run `ps -eo pid,user,rss,comm --sort=-rss | head -15` while the job runs: if the job's own processes \
-                 hold nearly everything, nobody else is to blame.",
-            zh: "任务运行时执行 `ps -eo pid,user,rss,comm --sort=-rss | head -15`：若几乎全由本任务的进程占用，则与其他\
-                 进程无关。"
+            en: "Run `{list}` while the job runs: if the job's own processes hold nearly everything, nobody else is to \
+                 blame.",
+            zh: "任务运行时执行 `{list}`：若几乎全由本任务的进程占用，则与其他进程无关。"
         );
     }
     // Which device it is, not every message tells.
@@ -55,6 +55,7 @@ fn refute(incident: &Incident) -> Text {
     if pids.is_empty() {
         let look = match incident.event.accelerator() {
             Accelerator::Cuda => format!("nvidia-smi{of_device}"),
+            _ if incident.on_windows() => "Get-Counter '\\GPU Adapter Memory(*)\\Dedicated Usage'".to_string(),
             other => other.driver_meter().now.to_string(),
         };
         text!(

@@ -100,9 +100,13 @@ pub fn cached(incident: &Incident) -> Option<Interval> {
 }
 
 /// True when the driver had at least as much free as was asked for, and that is no sliver of the device. "Free" is read
-/// after the failure, so a few hundred MiB on a full device mean nothing.
+/// after the failure, so a few hundred MiB on a full device mean nothing; and before its pool was taken, by a program
+/// that takes the device up front.
 pub fn refused_although_free(incident: &Incident) -> bool {
     let ledger = &incident.ledger;
+    if incident.event.program.preallocates() {
+        return false;
+    }
     match (ledger.free, ledger.requested) {
         (Some(free), Some(requested)) => {
             free.surely_at_least(requested) && ledger.share(Some(free)).is_none_or(|share| share >= 0.05)

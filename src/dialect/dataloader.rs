@@ -50,6 +50,12 @@ fn full_device(document: &Document, position: usize) -> Option<Event> {
             // Another error's message ends this one's traceback.
             .take_while(|line| !line.contains("Error: "))
             .any(in_shared_memory);
+    // What was raised as this was handled names the file that could not be written.
+    let shared = shared || {
+        let behind = || field::behind(document, position, NEAR).map(|at| field::text(document, at));
+        let handled = behind().take(4).any(|line| line.starts_with("During handling of the above exception"));
+        handled && behind().any(|line| line.contains("Error: ") && line.contains("/dev/shm/"))
+    };
     // A program that names its segment has a message of its own.
     if !shared && line.contains("shared memory") {
         return None;

@@ -69,8 +69,9 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     let mut event = wording::read(document, position, TABLE)?;
     // A request for one large block right before or after the restart says what it died of.
     if event.standing == Standing::Follower {
-        let mut near = field::before(position, NEAR).chain(field::behind(document, position, NEAR));
-        if near.any(|at| field::text(document, at).contains("tcmalloc: large alloc")) {
+        let near = || field::before(position, NEAR).chain(field::behind(document, position, NEAR));
+        let says = |words: &str| near().any(|at| field::text(document, at).contains(words));
+        if says("tcmalloc: large alloc") && !says("all available RAM") {
             event.standing = Standing::Failure;
             event.program = Program::Colab;
             event.sign(Sign::KilledWithoutProof);

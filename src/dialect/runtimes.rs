@@ -111,6 +111,9 @@ fn numpy(document: &Document, position: usize, line: &str) -> Option<Event> {
     Some(event)
 }
 
+/// Lines between the exception and what Paddle says of it.
+const OF_PADDLE: usize = 40;
+
 /// A bare `MemoryError`, and threads that Python cannot start.
 fn python(document: &Document, position: usize, line: &str) -> Option<Event> {
     let text = bare(line).trim_end();
@@ -134,6 +137,11 @@ fn python(document: &Document, position: usize, line: &str) -> Option<Event> {
     }
     let mut event = refused(document, position, "python-memory-error", Program::Python);
     event.sign(Sign::NoFigures);
+    // Paddle's own message stands below, behind the traceback of its C++.
+    let own = |at: usize| field::text(document, at).starts_with("Out of memory error on ");
+    if field::behind(document, position, OF_PADDLE).any(own) {
+        event.standing = Standing::Follower;
+    }
     Some(event)
 }
 

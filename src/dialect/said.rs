@@ -166,6 +166,13 @@ impl Event {
         self.resource == Resource::Host && LOCKS.iter().any(said)
     }
 
+    /// True where what was killed links a program: `collect2: fatal error: ld terminated with signal 9`.
+    pub(crate) fn killed_a_linker(&self) -> bool {
+        ["ld terminated", "ld: killed", "lld terminated", "mold terminated"]
+            .iter()
+            .any(|words| self.message.contains(words))
+    }
+
     /// True where a thread was refused because whoever asks may not make one, and not for want of anything.
     pub(crate) fn forbids_a_thread(&self) -> bool {
         self.has(Sign::NotPermitted)

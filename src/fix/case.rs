@@ -1,10 +1,10 @@
 //! An incident as fixes look at it: what is missing, what holds it, which program's knobs count, and how likely each
 //! cause is.
 
-use super::Knob;
 use super::cures::Table;
 use super::need::Need;
 use super::work::{self, Work};
+use super::{Knob, Shell};
 use crate::account::Ledger;
 use crate::cause::mechanism::pool;
 use crate::cause::nature::{self, JobKind};
@@ -12,7 +12,7 @@ use crate::cause::{CauseId, Finding};
 use crate::dialect::{Event, Fact, Resource, Sign};
 use crate::domain::program::{Kind, Language, PytorchAllocator};
 use crate::domain::trainer::Purpose;
-use crate::domain::{Accelerator, Number, Program, Target};
+use crate::domain::{Accelerator, Number, Program, System, Target};
 use crate::incident::context::{Clue, Context, Frame, Phase, Precision, Subject, Trainer};
 use crate::incident::{Incident, Recording, release};
 use crate::snapshot::holders::{Category, Certainty};
@@ -383,6 +383,11 @@ impl<'a> Case<'a> {
     pub fn engine_within(&self) -> Option<Program> {
         let file = self.context.frames.last()?.path();
         let within = |program: &&Program| program.markers().iter().any(|marker| file.contains(marker));
+        // It borrows layers of vLLM's.
+        let of_sglang = |frame: &Frame| frame.path().contains("/sglang/srt/");
+        if self.context.frames.iter().any(of_sglang) {
+            return Some(Program::Sglang);
+        }
         Program::LISTED.iter().filter(|program| program.is_engine()).find(within).copied()
     }
 
@@ -393,6 +398,10 @@ impl<'a> Case<'a> {
 
     pub fn windows(&self) -> bool {
         self.incident.on_windows()
+    }
+
+    pub fn macos(&self) -> bool {
+        self.incident.system() == System::MacOs
     }
 
     pub fn precision(&self) -> Option<Precision> {
@@ -442,6 +451,10 @@ impl<'a> Case<'a> {
         // Their launchers start any loop: the arguments of the Trainer count only where it is seen.
         if matches!(self.trainer(), Some(Trainer::DeepSpeed | Trainer::Accelerate)) {
             targets.retain(|target| *target != Target::HfTrainer);
+        }
+        // A pipeline or trainer on JAX takes none of PyTorch's calls and arguments.
+        if program == Program::Jax {
+            targets.retain(|target| !matches!(target, Target::Diffusers | Target::HfTrainer | Target::Pytorch));
         }
         if self.fastai_before_the_first() {
             targets.retain(|target| *target != Target::Fastai);
@@ -522,7 +535,9 @@ impl<'a> Case<'a> {
             && !self.works.contains(&Work::Host);
         let interpreter = program.kind() == Kind::Runtime && program.languages().contains(&Language::Python);
         if self.trainer().is_none() && self.engine().is_none() {
-            if self.pytorch() || python && (!program.names_itself() || interpreter) && self.may_be_pytorch() {
+            if program != Program::Jax && self.pytorch()
+                || python && (!program.names_itself() || interpreter) && self.may_be_pytorch()
+            {
                 targets.extend([
                     Target::Python,
                     Target::Numpy,
@@ -540,8 +555,11 @@ impl<'a> Case<'a> {
         targets.push(Target::Program);
         let place = |knob: &Knob| targets.iter().position(|target| *target == knob.target);
         knobs.retain(|knob| place(knob).is_some());
-        if !Need::OwnCode.met(self) {
+        if !Need::OwnCode.met(self) || self.native_program() {
             knobs.retain(Knob::is_a_setting);
+        }
+        if self.native_program() {
+            knobs.retain(|knob| !matches!(knob.target, Target::Rapids | Target::Cupy | Target::DaskCuda));
         }
         knobs.sort_by_key(place);
         // A trainer that nothing shows is named behind a line for the framework itself, never alone.
@@ -558,6 +576,14 @@ impl<'a> Case<'a> {
         if knobs.len() > 1 && knobs.iter().any(|knob| knob.target != Target::Program) {
             knobs.retain(|knob| knob.target != Target::Program);
         }
+        // Another trainer of TRL's has a configuration of another name, with other arguments.
+        let of_trl = |frame: &Frame| {
+            let file = frame.path();
+            file.contains("/trl/trainer/") && !file.ends_with("/sft_trainer.py") && !file.ends_with("/utils.py")
+        };
+        if self.context.frames.iter().any(of_trl) {
+            knobs.retain(|knob| !knob.line.en.starts_with("SFTConfig("));
+        }
         if self.set_by_options() {
             knobs = knobs.into_iter().map(Knob::for_options).collect();
         }
@@ -565,7 +591,11 @@ impl<'a> Case<'a> {
             knobs.retain(|knob| !knob.line.en.contains("sudo "));
         }
         if self.windows() {
-            knobs = knobs.into_iter().filter_map(Knob::for_windows).collect();
+            let shell = if self.context.origin.powershell { Shell::PowerShell } else { Shell::Cmd };
+            knobs = knobs.into_iter().filter_map(|knob| knob.for_windows(shell)).collect();
+        }
+        if self.macos() {
+            knobs = knobs.into_iter().filter_map(Knob::for_macos).collect();
         }
         knobs.truncate(5);
         knobs

@@ -1,6 +1,7 @@
 //! Never make the whole intermediate.
 
 use super::prelude::*;
+use crate::cause::nature::one_piece;
 use crate::domain::program::Kind;
 
 pub const FIX: Fix = Fix {
@@ -125,8 +126,9 @@ fn advise(case: &Case) -> Advice {
         .when("calls-tf", !case.of_sessions() && case.shows_call(&["tf.", "K."]))
         .weight(weight)
         .of_request()
+        // What a compiler plans is the whole program, and nothing tells which part of it one array is.
         .frees_if(
-            requested.map(|requested| {
+            requested.filter(|_| one_piece(case.incident)).map(|requested| {
                 let shown = show(requested.middle());
                 (
                     Interval::between(requested.low * 3 / 4, requested.high),

@@ -430,7 +430,9 @@ const LLAMA_ARGUMENTS: [(&str, &str); 9] = [
 fn called_in_python(case: &Case) -> bool {
     let makes =
         |code: &str| ["LLM(", "Llama(", "EngineArgs(", "TurbomindEngineConfig("].iter().any(|call| code.contains(call));
-    case.clue(Clue::EngineObject) || case.context.frames.iter().any(|frame| frame.code.as_deref().is_some_and(makes))
+    case.clue(Clue::EngineObject)
+        || case.frames_of("vllm/entrypoints/llm.py")
+        || case.context.frames.iter().any(|frame| frame.code.as_deref().is_some_and(makes))
 }
 
 /// An option of an engine's command line as the argument that its Python class takes.

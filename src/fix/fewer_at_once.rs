@@ -50,7 +50,7 @@ pub const FIX: Fix = Fix {
             "在启动 worker 处减少每台机器上的 worker 或线程数，或加大各自的 --memory-limit",
         )
         .unless("local-workers"),
-        line(Target::Shell, "cargo build --jobs 2").when("cargo"),
+        line(Target::Shell, "cargo {cargo} --jobs 2").when("cargo"),
         line(Target::Shell, "bazel build --jobs=2 ...").when("bazel"),
         line(Target::Shell, "MAX_JOBS=2 pip install ...")
             .note("read by builds of extensions of PyTorch", "PyTorch 扩展的构建会读取它")
@@ -165,8 +165,19 @@ fn builder(case: &Case) -> &'static str {
     tools.into_iter().find(|(clue, _)| case.clue(*clue)).map_or("some-build", |(_, tool)| tool)
 }
 
+/// What cargo was told to do; to build, where nothing tells.
+fn of_cargo(case: &Case) -> &'static str {
+    const TOLD: [&str; 4] = ["test", "run", "check", "bench"];
+    if case.context.origin.installs_by_cargo {
+        return "install";
+    }
+    let told =
+        |name: &&&str| case.context.command.get().is_some_and(|command| command.contains(&format!("cargo {name}")));
+    TOLD.iter().find(told).copied().unwrap_or("build")
+}
+
 fn advise(case: &Case) -> Advice {
-    let draft = Draft::new(case, &FIX);
+    let draft = Draft::new(case, &FIX).fill("cargo", of_cargo(case));
     // A batch system holds each job to a limit of its own.
     let job = case.in_a_batch_job();
     let draft = match case.works() == [Work::Build] {

@@ -36,6 +36,12 @@ pub const FIX: Fix = Fix {
             .when("ranks"),
         line(Target::Shell, "ps -o pid,user,etime,cmd -p {query}")
             .note(
+                "Ray's other actors are parts of this job, an engine that samples for it too: end only what is none",
+                "Ray 的其他 actor（包括为本任务采样的引擎）都属于本任务：只结束不属于它的进程",
+            )
+            .when("actors"),
+        line(Target::Shell, "ps -o pid,user,etime,cmd -p {query}")
+            .note(
                 "pids of the host: look there, and end only what is no part of this job",
                 "这些是宿主机 pid：在宿主机上查看，只结束不属于本任务的进程",
             )
@@ -122,7 +128,11 @@ fn look_up<'a>(case: &Case, draft: Draft<'a>) -> Draft<'a> {
     let list = |pids: &[u64], between: &str| pids.iter().take(4).map(u64::to_string).collect::<Vec<_>>().join(between);
     let several = case.context.world_size.value().is_some_and(|ranks| ranks > 1) || case.incident.event.rank.is_some();
     if !strangers.sure.is_empty() {
-        let ranks = if several { "ranks" } else { "alone" };
+        let ranks = match several {
+            _ if case.context.origin.actors => "actors",
+            true => "ranks",
+            false => "alone",
+        };
         return draft
             .when(ranks, true)
             .fill("query", list(&strangers.sure, ","))

@@ -41,10 +41,10 @@ pub const FIX: Fix = Fix {
             .when("fused"),
         line(Target::Diffusers, "pipe.enable_attention_slicing()")
             .note("PyTorch 2 uses fused attention by itself", "PyTorch 2 会自动使用融合注意力"),
-        line(Target::Pytorch, "F.scaled_dot_product_attention(q, k, v, is_causal=True)")
+        line(Target::Pytorch, "F.scaled_dot_product_attention(q, k, v, attn_mask=mask)")
             .note("instead of softmax(q @ k.T) @ v", "代替 softmax(q @ k.T) @ v")
             .when("written"),
-        line(Target::Pytorch, "F.scaled_dot_product_attention(q, k, v, is_causal=True)")
+        line(Target::Pytorch, "F.scaled_dot_product_attention(q, k, v, attn_mask=mask)")
             .note("instead of softmax(q @ k.T) @ v; PyTorch 2.0 on", "代替 softmax(q @ k.T) @ v；PyTorch 2.0 起")
             .when("written-of-any-age"),
         said(

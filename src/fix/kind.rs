@@ -45,11 +45,15 @@ impl Case<'_> {
     pub(super) fn installed_command(&self) -> bool {
         // Its launcher lies beside the interpreter; all that follows is the package's own.
         let of_a_package = |frame: &Frame| !frame.is_user_code() || frame.path().contains("/bin/");
-        // In a thread of a Python program it ends the same way.
-        let native = self.clue(Clue::NativeProgram) && !runs_python(self) && self.trainer().is_none();
-        native
+        self.native_program()
             || self.clue(Clue::CalledFromR)
             || self.clue(Clue::InstalledCommand) && self.context.frames.iter().all(of_a_package)
+    }
+
+    /// True for a compiled program, which has no line of Python. In a thread of a Python program some of its words are
+    /// the same.
+    pub(super) fn native_program(&self) -> bool {
+        self.clue(Clue::NativeProgram) && !runs_python(self) && self.trainer().is_none()
     }
 
     /// True for one of diffusers' pipelines, which is several models: the options of a single one are refused.

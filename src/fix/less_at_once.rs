@@ -24,6 +24,7 @@ pub const FIX: Fix = Fix {
             && !case.sign(Sign::ContextCreation)
             && !case.is_state_vector()
             && !case.grows_trees()
+            && !case.context.origin.mines
             && (!trains(case.incident) || case.only_asks())
     },
     costs: Costs { slows: (0.0, 0.3), numerics: Numerics::Benign },

@@ -25,7 +25,11 @@ impl Case<'_> {
 
     /// True where the machine has one device by what the log counts or lists: there is no other to use.
     pub(super) fn only_device(&self) -> bool {
-        let counted = self.context.origin.devices == Some(1);
+        let counted = match &self.context.gpus[..] {
+            // A table of them that has one row.
+            [row] => row.index == 0,
+            _ => self.context.origin.devices == Some(1),
+        };
         self.one_memory() || (counted || self.in_colab()) && self.devices_in_use() <= 1
     }
 
@@ -78,6 +82,10 @@ impl Case<'_> {
     /// How a command is run with a variable set, in the words of a remark. Windows sets it on a line of its own.
     pub(super) fn run_with(&self, name: &str, value: &Text) -> Text {
         match self.windows() {
+            true if self.context.origin.powershell => Text::new(
+                format!("$env:{name} = \"{}\" on a line of its own, then <your command>", value.en),
+                format!("先单独一行 $env:{name} = \"{}\"，再运行 <你的命令>", value.zh),
+            ),
             true => Text::new(
                 format!("set {name}={} on a line of its own, then <your command>", value.en),
                 format!("先单独一行 set {name}={}，再运行 <你的命令>", value.zh),

@@ -278,8 +278,8 @@ impl Knob {
         }
     }
 
-    /// The same for the command line of Windows; `None` for a tool that it does not have.
-    pub(crate) fn for_windows(self) -> Option<Knob> {
+    /// The same for a shell of Windows; `None` for a tool that it does not have.
+    pub(crate) fn for_windows(self, shell: Shell) -> Option<Knob> {
         const UNIX: [&str; 12] = [
             "free ",
             "ps ",
@@ -302,7 +302,26 @@ impl Knob {
         if UNIX.iter().any(|tool| line.en.starts_with(tool)) {
             return None;
         }
-        Some(Knob { line: Text::new(of_windows(&line.en), of_windows(&line.zh)), ..self })
+        Some(Knob { line: Text::new(of_windows(&line.en, shell), of_windows(&line.zh, shell)), ..self })
+    }
+
+    /// The same for a Mac; `None` for a tool or file of Linux alone.
+    pub(crate) fn for_macos(self) -> Option<Knob> {
+        const OF_LINUX: [&str; 12] = [
+            "free ",
+            "/proc/",
+            "/dev/shm",
+            "/sys/",
+            "swapon",
+            "systemctl ",
+            "sysctl ",
+            "nvidia-smi",
+            "rocm-smi",
+            "fuser ",
+            "watch ",
+            "dmesg",
+        ];
+        (!OF_LINUX.iter().any(|tool| self.line.en.contains(tool))).then_some(self)
     }
 }
 
@@ -323,12 +342,29 @@ fn as_options(line: &str) -> Option<String> {
     line.split(", ").map(option).collect::<Option<Vec<_>>>().map(|options| options.join(" "))
 }
 
-/// `export A=B` and `A=B command` as Windows' shell writes them: each variable on a line of its own, since what stands
-/// before `&&`, blanks included, would be its value.
-fn of_windows(line: &str) -> String {
+/// A shell of Windows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shell {
+    Cmd,
+    PowerShell,
+}
+
+impl Shell {
+    /// How it sets a variable, given as `A=B`.
+    fn sets(self, set: &str) -> String {
+        match (self, set.split_once('=')) {
+            (Shell::PowerShell, Some((name, value))) => format!("$env:{name} = \"{}\"", value.trim_matches('"')),
+            _ => format!("set {set}"),
+        }
+    }
+}
+
+/// `export A=B` and `A=B command` as a shell of Windows writes them: each variable on a line of its own, since what
+/// stands before `&&`, blanks included, would be its value.
+fn of_windows(line: &str, shell: Shell) -> String {
     if let Some(set) = line.strip_prefix("export ") {
         let (sets, remark) = set.split_once("   # ").map_or((set, None), |(sets, remark)| (sets, Some(remark)));
-        let sets = sets.split(' ').map(|set| format!("set {set}")).collect::<Vec<_>>().join("\n");
+        let sets = sets.split(' ').map(|set| shell.sets(set)).collect::<Vec<_>>().join("\n");
         return remark.map_or(sets.clone(), |remark| format!("{sets}   # {remark}"));
     }
     let variable = line.split_once(' ').filter(|(first, _)| {
@@ -336,7 +372,7 @@ fn of_windows(line: &str) -> String {
             !name.is_empty() && name.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_')
         })
     });
-    variable.map_or(line.to_string(), |(set, command)| format!("set {set}\n{}", of_windows(command)))
+    variable.map_or(line.to_string(), |(set, command)| format!("{}\n{}", shell.sets(set), of_windows(command, shell)))
 }
 
 /// What a fix costs.

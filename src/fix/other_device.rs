@@ -24,7 +24,7 @@ pub const FIX: Fix = Fix {
         line(Target::Shell, "{free}").note("then: {start}", "然后：{start}").unless("known"),
         line(Target::Ollama, "{visible}=<index> ollama serve").unless("known"),
     ],
-    fixtures: &["context/neighbour"],
+    fixtures: &["cuda/darknet"],
     advise,
 };
 

@@ -79,7 +79,10 @@ impl<'a> Case<'a> {
     /// is a key of whoever started it.
     pub(super) fn own_option(&self, of: Quantity) -> Option<&'a Spelled> {
         let of_engine = self.engine().is_some() || self.within_an_engine();
-        let given = |spelled: &&Spelled| !of_engine || spelled.in_command() || spelled.name().contains('.');
+        // Ollama starts a runner by a command of its own, which nobody types.
+        let of_ollama = self.engine() == Some(Program::Ollama);
+        let given =
+            |spelled: &&Spelled| !of_engine || spelled.in_command() && !of_ollama || spelled.name().contains('.');
         self.context.option(of).filter(given)
     }
 

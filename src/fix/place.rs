@@ -17,6 +17,7 @@ impl Case<'_> {
             || matches!(self.warden(), Some(Program::Docker | Program::Podman))
             || self.context.container.value() == Some(true)
             || self.context.origin.gunicorn_in_a_container
+            || self.context.origin.composed
     }
 
     /// True where a node that ran short of memory put the pod out: what it asked for counts, not its limit.

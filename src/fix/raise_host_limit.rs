@@ -30,6 +30,9 @@ pub const FIX: Fix = Fix {
         line(Target::Shell, "free -h")
             .note("then a machine or an allocation with more RAM", "然后换内存更大的机器或配额")
             .when("free"),
+        line(Target::Shell, "top -l 1 | grep PhysMem")
+            .note("then a machine with more RAM", "然后换内存更大的机器")
+            .when("mac"),
         // procps had no -h before 2011.
         line(Target::Shell, "free -m")
             .note("then a machine or an allocation with more RAM", "然后换内存更大的机器或配额")
@@ -64,6 +67,7 @@ pub const FIX: Fix = Fix {
             "若服务提供，换内存更大的运行时（Colab：Runtime → Change runtime type → High-RAM）",
         )
         .when("notebook"),
+        said(Target::Shell, "a larger runner for the job", "为该任务换更大的 runner").when("ci"),
         said(
             Target::Shell,
             "more memory for what builds the image (Docker Desktop: Settings → Resources → Memory)",
@@ -147,7 +151,10 @@ pub const FIX: Fix = Fix {
             "换内存更充裕的节点，或减少其上的 pod",
         )
         .when("evicted"),
-        line(Target::Docker, "docker run --memory={tried}{unit} ..."),
+        line(Target::Docker, "mem_limit: {tried}{unit}")
+            .note("below the service in docker-compose.yml", "写在 docker-compose.yml 的该服务下")
+            .when("composed"),
+        line(Target::Docker, "docker run --memory={tried}{unit} ...").unless("composed"),
         line(Target::Docker, "docker run --memory=<peak + 20 %> ...")
             .note("or without --memory", "或去掉 --memory")
             .when("docker-unread"),
@@ -227,15 +234,25 @@ fn advise(case: &Case) -> Advice {
         Program::HtCondor => Some("htcondor"),
         _ => None,
     });
-    let elsewhere =
-        nextflow || boot || notebook || image || cluster || login || wsl || inside || desktop || words.is_some();
+    let elsewhere = case.context.origin.in_ci
+        || nextflow
+        || boot
+        || notebook
+        || image
+        || cluster
+        || login
+        || wsl
+        || inside
+        || desktop
+        || words.is_some();
     let free = case.resource() == Resource::Host && !elsewhere;
     let draft = Draft::new(case, &FIX)
         .when("pipeline", case.clue(Clue::PipelineSubmits))
         .when("slurm-unread", more.is_none() && !case.clue(Clue::PipelineSubmits))
         .when("no-limit", whole)
-        .when("free", free && !old)
-        .when("free-of-old", free && old)
+        .when("free", free && !old && !case.macos())
+        .when("free-of-old", free && old && !case.macos())
+        .when("mac", free && case.macos())
         .when("login", login)
         .when("nextflow", nextflow && more.is_some())
         .when("nextflow-unread", nextflow && more.is_none())
@@ -244,13 +261,15 @@ fn advise(case: &Case) -> Advice {
         .when("desktop", desktop)
         .when("boot", boot)
         .when("notebook", notebook)
-        .when("image", image && limit.is_none() && !notebook)
+        .when("ci", whole && case.context.origin.in_ci)
+        .when("image", image && limit.is_none() && !notebook && !case.context.origin.in_ci)
         .when("cluster", cluster && asked.is_none())
         .when("asked", asked.is_some())
         .fill("twice", asked.map_or("", |(_, twice)| twice.as_str()))
         .fill("process", case.context.origin.nextflow_process.as_deref().unwrap_or("NAME"))
         .when("scheduler", words.is_some() && more.is_none())
         .when("docker-unread", more.is_none() && !case.started_without_a_limit() && !image)
+        .when("composed", case.context.origin.composed)
         .when("evicted", evicted)
         // What the pod asked for is told by the change of the request where it is printed.
         .when("requests-untold", evicted && !case.incident.event.evicted())

@@ -55,7 +55,19 @@ pub const FIX: Fix = Fix {
         line(Target::Node, "node --max-old-space-size={heap} ...")
             .note("in the command itself, where it is set now", "写在命令本身，现在就设在那里")
             .when("in-command"),
-        line(Target::Dask, "dask-worker --memory-limit 0").note("or a larger one", "或设为更大的值"),
+        line(Target::Dask, "dask-worker --memory-limit 0").note("or a larger one", "或设为更大的值").when("commanded"),
+        line(Target::Dask, "LocalCluster(memory_limit=0)")
+            .note(
+                "or a larger one; Client(memory_limit=…) where it makes the cluster",
+                "或设为更大的值；由 Client 建立集群时用 Client(memory_limit=…)",
+            )
+            .when("local-workers"),
+        said(
+            Target::Dask,
+            "a larger memory limit where the workers are made: memory_limit= of a cluster, --memory-limit of a command",
+            "在创建 worker 处增大内存上限：集群的 memory_limit=，或命令的 --memory-limit",
+        )
+        .when("elsewhere"),
         line(Target::Ray, "RAY_memory_usage_threshold=0.98")
             .note("for a short peak; above it the kernel kills", "用于短时峰值；再高则由内核杀进程")
             .when("monitored"),
@@ -122,9 +134,14 @@ fn advise(case: &Case) -> Advice {
     if named.is_some_and(share) {
         return Advice::Silent;
     }
+    let commanded = case.context.origin.dask_by_command;
+    let local = case.clue(Clue::LocalWorkers);
     let heaped = case.resource() != Resource::Cgroup && !case.sign(Sign::KilledWithProof);
     Draft::new(case, &FIX)
         .own(named.cloned())
+        .when("commanded", commanded)
+        .when("local-workers", !commanded && local)
+        .when("elsewhere", !commanded && !local)
         .when("32-bit", case.incident.of_32_bits())
         // What a group's limit ended never reached the heap's.
         .when("by-its-heap", heaped && !in_command)

@@ -57,6 +57,7 @@ pub const FIX: Fix = Fix {
             .note("again and again until it is killed", "反复执行，直到被终止")
             .when("contained"),
         line(Target::Shell, "cat /proc/meminfo; ps -eo pid,rss,cmd --sort=-rss | head").when("machine"),
+        line(Target::Shell, "vm_stat; top -l 1 -o mem -n 10 -stats pid,command,mem").when("mac"),
         line(Target::Shell, "while sleep 1; do date; rocm-smi --showmeminfo vram; done > gpu.log").when("hip"),
         line(Target::Shell, "nvidia-smi --query-gpu=timestamp,memory.used,memory.total --format=csv -l 1 > gpu.csv")
             .when("cuda"),
@@ -111,7 +112,8 @@ fn advise(case: &Case) -> Advice {
             .when("group", typed && group && !v1)
             .when("group-v1", typed && group && v1)
             .when("contained", typed && group)
-            .when("machine", typed && !group);
+            .when("machine", typed && !group && !case.macos())
+            .when("mac", case.macos());
         return draft.because(text!(
             en: "anonymous, shared and file memory at the peak tell a leak from a load",
             zh: "峰值时的匿名、共享与文件内存能区分泄漏和正常负载"

@@ -24,6 +24,9 @@ pub const FIX: Fix = Fix {
         line(Target::Shell, "volumes: [{name: shm, emptyDir: {medium: Memory, sizeLimit: {size}Gi}}]")
             .note("in the pod's template, mounted at /dev/shm", "写入 pod 模板，挂载到 /dev/shm")
             .when("pod"),
+        line(Target::Shell, "shm_size: \"{size}gb\"")
+            .note("below the service in docker-compose.yml", "写在 docker-compose.yml 的该服务下")
+            .when("composed"),
         line(Target::Shell, "docker run --shm-size={size}g ...")
             .note("or --ipc=host", "或 --ipc=host")
             .when("container"),
@@ -120,7 +123,8 @@ fn advise(case: &Case) -> Advice {
         .frees_unknown(text!(en: "frees nothing: it raises the limit", zh: "不释放内存：它提高上限"))
         .certainty(if computed.is_some() { Certainty::Likely } else { Certainty::RuleOfThumb })
         .when("pod", pod)
-        .when("container", container && !of_the_host)
+        .when("composed", container && !of_the_host && case.context.origin.composed)
+        .when("container", container && !of_the_host && !case.context.origin.composed)
         .when("outside", case.on_wsl_itself() || of_the_host)
         .when("cluster", cluster)
         .when("untold", !pod && !container && !cluster && !case.on_wsl_itself())

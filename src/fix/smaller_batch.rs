@@ -160,8 +160,8 @@ fn advise(case: &Case) -> Advice {
     if !Need::Pass.met(case) && !case.loading() {
         return Advice::Silent;
     }
-    // Trees are grown on all rows at once.
-    if case.grows_trees() {
+    // Trees are grown on all rows at once, and a currency's table has the size that it has.
+    if case.grows_trees() || case.context.origin.mines {
         return Advice::Silent;
     }
     let learns_elsewhere = case.works() == [Work::Compute];
@@ -463,7 +463,15 @@ fn own_words(case: &Case, batch: u64, tried: u64, steps: Option<u64>) -> Option<
     // Ultralytics' accumulates to a size of its own by itself.
     let steps = steps.filter(|steps| *steps > 1 && case.trainer() != Some(Trainer::Ultralytics));
     let accumulated = steps.and_then(|steps| match case.own_option(Quantity::Accumulation) {
+        // Both are options of the command, though one of them shows only in what the script prints of its settings.
+        Some(printed) if option.name().starts_with('-') && !printed.name().starts_with('-') => {
+            let hyphens = option.name().trim_start_matches('-').contains('-');
+            let name = if hyphens { printed.name().replace('_', "-") } else { printed.name().to_string() };
+            Some(option.beside(&name, steps))
+        }
         Some(accumulation) => Some(accumulation.with(steps)),
+        // The Flax scripts have no such option.
+        None if case.program() == Program::Jax => None,
         None if scripts || ACCUMULATED.contains(&name.as_str()) => {
             Some(option.beside("gradient_accumulation_steps", steps))
         }

@@ -642,8 +642,9 @@ fn a_layer_that_is_made_has_read_no_data() {
 
 #[test]
 fn on_windows_lines_are_those_of_its_shell() {
-    let set =
-        |line: &str| Knob { target: Target::Shell, line: Text::same(line) }.for_windows().map(|knob| knob.line.en);
+    let set = |line: &str| {
+        Knob { target: Target::Shell, line: Text::same(line) }.for_windows(Shell::Cmd).map(|knob| knob.line.en)
+    };
     assert_eq!(set("export A=1 B=2   # once").as_deref(), Some("set A=1\nset B=2   # once"));
     assert_eq!(
         set("CUDA_LAUNCH_BLOCKING=1 <your command>").as_deref(),

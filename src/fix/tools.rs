@@ -283,7 +283,8 @@ pub const TOOLS: &[Tool] = &[
                     .note("then nnUNetv2_train ... -p <name>", "之后 nnUNetv2_train ... -p <name>")
                     .when("trains"),
             ),
-            ("fewer-workers", line(Target::Shell, "export nnUNet_n_proc_DA={tried}")),
+            ("fewer-workers", line(Target::Shell, "export nnUNet_n_proc_DA={tried}").when("trains")),
+            ("fewer-workers", option("-npp 1 -nps 1").unless("trains")),
         ],
         lacks: &["gradient-checkpointing", "mixed-precision", "smaller-images", "chunk-the-operation"],
     },

@@ -46,8 +46,10 @@ pub const FIX: Fix = Fix {
                 "或 enable_sequential_cpu_offload()：最省显存，但慢",
             )
             .when("pipe"),
-        line(Target::ComfyUi, "--lowvram"),
-        line(Target::SdWebUi, "--medvram").note("or --lowvram", "或 --lowvram"),
+        line(Target::ComfyUi, "--lowvram").unless("forge"),
+        line(Target::ComfyUi, "--always-low-vram").when("forge"),
+        line(Target::SdWebUi, "--medvram").note("or --lowvram", "或 --lowvram").unless("forge"),
+        line(Target::SdWebUi, "--always-low-vram").when("forge"),
         line(
             Target::Pytorch,
             "from_pretrained(..., device_map=\"auto\", max_memory={0: \"<GPU>GiB\", \"cpu\": \"<RAM>GiB\"})",
@@ -98,6 +100,8 @@ fn advise(case: &Case) -> Advice {
     let ollama = fewer_on_gpu(case).or(fitting);
     let draft = Draft::new(case, &FIX)
         .when("fixed-buffers", fixed || case.diffusion())
+        // Forge has parts of ComfyUI within, and options of its own.
+        .when("forge", case.context.frames.iter().any(|frame| frame.path().to_ascii_lowercase().contains("forge")))
         .when("fitting", fitting.is_some())
         // An engine's cache has no layers, and its model none that transformers would place.
         .when("pretrained", case.pretrained() && !case.builds_a_model() && !case.pipeline() && !case.within_an_engine())

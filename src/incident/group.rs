@@ -100,6 +100,16 @@ pub fn assemble(document: &Document, events: Vec<Event>) -> (Vec<Incident>, Vec<
         if (computes || context.builds()) && context.phase.value() == Some(Phase::Train) {
             context.phase = Known::Unknown;
         }
+        // Who answers has probabilities of tokens, and no loss.
+        if context.phase.value() == Some(Phase::Loss)
+            && (group.event.program.is_engine()
+                || context.frames.iter().any(|frame| frame.path().contains("tensorrt_llm/")))
+        {
+            context.phase = Known::Unknown;
+        }
+        if context.origin.mines {
+            (context.phase, context.epoch) = (Known::Unknown, Known::Unknown);
+        }
         if i >= WITH_SERIES && Some(i) != primary {
             context.series = Vec::new();
         }

@@ -13,6 +13,9 @@ use crate::account::proof::{self, Proof};
 use crate::account::{self, Ledger};
 use crate::dialect::{Event, Fact, Resource, Sign};
 use crate::domain::program::Meter;
+use crate::domain::{Accelerator, Program, System};
+use crate::text;
+use crate::text::Text;
 pub use context::Context;
 use context::{Clue, Platform};
 pub use group::assemble;
@@ -77,6 +80,30 @@ impl Incident {
         match self.context.platform.value() {
             Some(platform) => platform == Platform::Windows,
             None => self.event.has(Sign::Windows),
+        }
+    }
+
+    /// The system that it ran on.
+    pub fn system(&self) -> System {
+        let mac = self.event.program == Program::MacOs || self.context.platform.value() == Some(Platform::MacOs);
+        match self.on_windows() {
+            true => System::Windows,
+            false if mac => System::MacOs,
+            false => System::Linux,
+        }
+    }
+
+    /// What shows how much of the device is in use, on its system.
+    pub fn device_tool(&self) -> Text {
+        let accelerator = self.event.accelerator();
+        match (self.system(), accelerator) {
+            (System::Windows, Accelerator::Hip | Accelerator::Xpu | Accelerator::Any) => {
+                text!(en: "Task Manager → Performance → GPU", zh: "任务管理器 → 性能 → GPU")
+            }
+            (System::MacOs, Accelerator::Any) => {
+                text!(en: "Activity Monitor → Window → GPU History", zh: "活动监视器 → 窗口 → GPU 历史记录")
+            }
+            _ => Text::same(accelerator.tool()),
         }
     }
 

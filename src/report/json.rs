@@ -1012,6 +1012,10 @@ impl<'a> Printed<'a> {
         let seen = |told: &Known<Figure>| told.get().copied().filter(|figure| !figure.at.is_given());
         // Whoever reports a group's limit reads it with more care than a setting is read.
         let host = event.resource == Resource::Host;
+        let named = |fact: Fact| {
+            let amount = context.amounts.iter().find(|(of, _)| *of == fact).map(|(_, amount)| *amount);
+            amount.filter(|_| event.resource.on_host())
+        };
         let told = [
             (Fact::Capacity, (host && !context.host_total_is_computed).then(|| seen(&context.host_total)).flatten()),
             (Fact::Limit, host.then(|| seen(&context.memory_limit)).flatten()),
@@ -1022,6 +1026,10 @@ impl<'a> Printed<'a> {
             (Fact::Limit, event.resource.on_host().then(|| container_limit(found)).flatten()),
             (Fact::Limit, by_the_scheduler(found, Fact::Limit)),
             (Fact::Peak, by_the_scheduler(found, Fact::Peak)),
+            (Fact::Peak, named(Fact::Peak)),
+            (Fact::Capacity, context.shared_memory_total().filter(|_| event.resource == Resource::Shm)),
+            (Fact::Limit, named(Fact::Limit).filter(|_| host)),
+            (Fact::Capacity, named(Fact::Capacity).filter(|_| host)),
         ];
         for (fact, figure) in told {
             if let Some(figure) = figure.filter(|_| unknown(fact)) {

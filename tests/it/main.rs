@@ -52,6 +52,7 @@ mod rehearse_files;
 mod rehearse_shim;
 mod rehearse_warm;
 mod replay;
+mod right_kind;
 mod rules;
 #[cfg(target_os = "linux")]
 mod run;

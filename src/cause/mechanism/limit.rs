@@ -156,7 +156,7 @@ pub const LIMIT: Mechanism = Mechanism {
                 }
             } else if let (Some(held), Some(requested)) = (ledger.reserved.or(ledger.allocated), ledger.requested)
                 && (held + requested).surely_at_least(cap)
-                && (own || ledger.free.is_some_and(|free| free.surely_at_least(requested)))
+                && (own || ledger.free_beside(event).is_some_and(|free| free.surely_at_least(requested)))
                 && ledger.capacity.is_none_or(|capacity| cap.high < capacity.low)
             {
                 let (held, want) = (size(held), size(requested));

@@ -117,6 +117,7 @@ pub const MECHANISMS: &[&Mechanism] = &[
     &strangers::LIKE_SIZED,
     &strangers::FIRST_REQUEST,
     &strangers::NEIGHBOUR_LISTED,
+    &strangers::AFTERWARDS,
     &limit::LIMIT,
     &limit::ADDRESS_SPACE,
     &pool::POOL,

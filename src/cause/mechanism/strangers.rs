@@ -227,6 +227,49 @@ pub const NEIGHBOUR_LISTED: Mechanism = Mechanism {
     },
 };
 
+/// Of a device this share is another's where it is held when the job has ended; and this one is what a driver and a
+/// desktop's screen take.
+const HELD: u64 = 2;
+const IDLE: u64 = 12;
+
+/// What a device's tool showed, asked at the prompt when the job had ended: what is in use then is somebody else's, a
+/// leftover process of an earlier run included.
+pub const AFTERWARDS: Mechanism = Mechanism {
+    id: "device-afterwards",
+    levels: &["held", "empty"],
+    read: |incident| {
+        let asked = incident.context.origin.asked_afterwards?;
+        let rows = &incident.context.gpus;
+        let row = match (incident.event.facts.device.value(), &rows[..]) {
+            (None, [row]) => row,
+            (device, _) => rows.iter().find(|row| Some(row.index) == device)?,
+        };
+        if !on_gpu(incident) || row.used.at.first < asked {
+            return None;
+        }
+        let (used, total, index) = (row.used.bytes, row.total.bytes, row.index);
+        let (shown, all) = (Bytes(used), Bytes(total));
+        let reading = match () {
+            () if used >= total / HELD => Reading::new(
+                "held",
+                text!(
+                    en: "{shown} of {all} were in use on GPU {index} when the job had ended",
+                    zh: "任务结束后 GPU {index} 仍有 {shown}（共 {all}）被占用"
+                ),
+            ),
+            () if used <= total / IDLE => Reading::new(
+                "empty",
+                text!(
+                    en: "only {shown} of {all} were in use on GPU {index} when the job had ended",
+                    zh: "任务结束后 GPU {index} 只占用 {shown}（共 {all}）"
+                ),
+            ),
+            () => return None,
+        };
+        Some(reading.at(row.used.at))
+    },
+};
+
 #[cfg(test)]
 mod tests {
     use super::super::level;

@@ -51,7 +51,11 @@ pub const DIED: Mechanism = Mechanism {
                 .at(event.at),
             );
         }
-        if event.has(Sign::CompilerKilled) || incident.context.builds() && event.has(Sign::KilledWithoutProof) {
+        // What links is one at the end, however many compiled.
+        let links = event.killed_a_linker();
+        if (event.has(Sign::CompilerKilled) || incident.context.builds() && event.has(Sign::KilledWithoutProof))
+            && !links
+        {
             let killed = |event: &&Event| event.has(Sign::CompilerKilled) || event.has(Sign::KilledWithoutProof);
             if let Some(second) = incident.followers.iter().find(killed) {
                 return Some(

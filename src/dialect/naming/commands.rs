@@ -129,6 +129,7 @@ const LOOKS: &[&str] = &[
     "tail",
     "head",
     "grep",
+    "findstr",
     "nvidia-smi",
     "free",
     "dmesg",

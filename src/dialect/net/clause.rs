@@ -249,6 +249,7 @@ pub(super) fn spoken(lower: &str) -> Option<(usize, usize)> {
             .or_else(|| exhausted(lower, &clause))
             .or_else(|| bounded(&clause))
             .or_else(|| above_memory(&clause))
+            .or_else(|| below_its_floor(&clause))
             .or_else(|| no_room(&clause))
             .or_else(|| too_large(&clause))
             .or_else(|| killed(&clause))
@@ -567,6 +568,17 @@ fn above_memory(clause: &[Word<'_>]) -> Option<(usize, usize)> {
     let ends =
         set || behind.is_none_or(|word| word.is(&["of", "on", "by", "and", "size", "available", "capacity", "please"]));
     ends.then_some((clause.get(i)?.at, last.end()))
+}
+
+/// `total free memory (2.1 GB) is below the threshold (4.0 GB)`: what is left, under what has to be.
+fn below_its_floor(clause: &[Word<'_>]) -> Option<(usize, usize)> {
+    const LEFT: &[&str] = &["free", "available", "remaining"];
+    const FLOORS: &[&str] = &["threshold", "limit", "minimum", "reserve", "requirement"];
+    let memory = clause.iter().position(|word| word.is(&["memory", "ram", "vram"]))?;
+    clause.get(memory.saturating_sub(2)..memory)?.iter().find(|word| word.is(LEFT))?;
+    let below = clause.iter().skip(memory).position(|word| word.is(&["below", "under"]))? + memory;
+    let floor = clause.get(below + 1..(below + 4).min(clause.len()))?.iter().find(|word| word.is(FLOORS))?;
+    Some((clause.get(memory.saturating_sub(1))?.at, floor.end()))
 }
 
 /// `no room in the pool`, `no free fragment`, `not enough space left in the heap`.
@@ -931,6 +943,7 @@ mod tests {
             "memory usage is above the limit",
             "usage manager memory limit (104857600) reached",
             "exceeds max memory",
+            "total free memory (2.1 gb) is below the threshold (4.0 gb) at rank 3",
             "can't satisfy the specified gpu memory limit",
             "rss grew beyond its limit",
             "memory use went over the budget",

@@ -46,7 +46,7 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     }
     let of = if spoken.named { line } else { lower.as_str() };
     let behind = of.get(spoken.end..).unwrap_or_default().to_lowercase();
-    if in_mail(document, position) {
+    if in_mail(document, position) || outcome::is_listed(document, position) {
         return None;
     }
     let standing = match standing(document, position, line, &lower, &behind, spoken)? {
@@ -374,6 +374,8 @@ fn reports(line: &str, before: &str, behind: &str, said: &str) -> bool {
         "page allocation failure",
         "(allocation failure)",
         "hasinsufficientmemory",
+        // Advice of Paddle's.
+        "solve the out of memory problem",
         // An earlier fault of another kind, which every later call returns.
         "result = 700",
         "has insufficient memory available",
@@ -740,6 +742,7 @@ fn advises(lower: &str) -> bool {
     ];
     let word = lower.trim_start_matches(|c: char| !c.is_alphabetic()).split(|c: char| !c.is_alphabetic()).next();
     word.is_some_and(|word| ORDERS.contains(&word))
+        || ["you could", "you can", "you may"].iter().any(|to| lower.contains(to))
 }
 
 /// True for what is done with less than was asked for: `not enough memory for 16 threads, using 9`.

@@ -170,14 +170,35 @@ fn is_row(lower: &str) -> bool {
     words().count() >= 2 && words().all(number) && words().any(|word| word.contains('.'))
 }
 
+/// True where a command at the prompt above lists what stands in a program's file, its help or its manual: nothing ran.
+pub fn is_listed(document: &Document, position: usize) -> bool {
+    const LISTED: usize = 40;
+    const TEXTS: &[&str] = &[".md", ".rst", ".html", ".h", ".c", ".cc", ".cpp", ".hpp", ".py", ".po", ".rs", ".go"];
+    let command = std::iter::once(position)
+        .chain(field::before(position, LISTED))
+        .find_map(|at| typed(field::text(document, at)));
+    command.is_some_and(|typed| {
+        let mut words = typed.split_whitespace();
+        let tool = words.next().unwrap_or_default();
+        let searches = matches!(tool, "grep" | "rg" | "zgrep" | "egrep" | "ag");
+        let texts = |word: &str| TEXTS.iter().any(|end| word.ends_with(end)) || word.contains("/share/doc/");
+        matches!(tool, "strings" | "man" | "info") || typed.contains(" --help") || searches && words.any(texts)
+    })
+}
+
 /// True for a shell's prompt with a command behind it: `$ solver`, `ann@host:~$ solver`, `[ann@host work]# solver`.
 fn is_prompt(line: &str) -> bool {
+    typed(line).is_some()
+}
+
+/// The command behind a shell's prompt.
+fn typed(line: &str) -> Option<&str> {
     let typed = line.strip_prefix("$ ").or_else(|| {
         let (prompt, rest) = line.split_once("$ ").or_else(|| line.split_once("# "))?;
         let named = prompt.contains('@') && (!prompt.contains(' ') || prompt.starts_with(['[', '(']));
         named.then_some(rest)
     });
-    typed.is_some_and(|typed| typed.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '.' | '/')))
+    typed.filter(|typed| typed.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '.' | '/')))
 }
 
 /// Reads on behind the line at `position`.

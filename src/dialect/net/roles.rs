@@ -637,8 +637,20 @@ fn closes(line: &str) -> bool {
 
 /// True for a number that is the name of a process or of another thing: `pid=4124`, `rank: 1024`.
 fn numbers_a_thing(before: &str) -> bool {
-    const THINGS: &[&str] = &["pid", "ppid", "tid", "rank", "uid", "gid", "port", "line", "seed", "step", "epoch"];
-    let Some(key) = before.trim_end().strip_suffix(['=', ':']) else { return false };
+    const THINGS: &[&str] =
+        &["pid", "ppid", "tid", "rank", "uid", "gid", "port", "line", "seed", "step", "epoch", "count"];
+    let lead = before.trim_end();
+    // `requestId 71120002`, `block_id=1048576`.
+    if ["Id", "ID", "_id", "-id"].iter().any(|end| lead.trim_end_matches(['=', ':', ' ']).ends_with(end)) {
+        return true;
+    }
+    // `free/total blocks 65571/524288`: both count them.
+    const COUNTED: [&str; 6] = ["blocks", "pages", "chunks", "slots", "buckets", "entries"];
+    let pair = lead.strip_suffix('/').map_or(lead, |lead| lead.trim_end_matches(|c: char| c.is_ascii_digit()));
+    if COUNTED.iter().any(|word| pair.trim_end().ends_with(word)) {
+        return true;
+    }
+    let Some(key) = lead.strip_suffix(['=', ':']) else { return false };
     let key = key.trim_end().rsplit(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
     THINGS.contains(&key.to_ascii_lowercase().as_str())
 }

@@ -61,7 +61,9 @@ fn on_one_line(document: &Document, position: usize, event: &mut Event) {
         let text = clipped(field::text(document, at));
         let lower = text.to_lowercase();
         let named = if on_device { names_device(&lower) } else { names_host(&lower) };
-        if !named || words::spoken(text, &lower).is_some() {
+        // `pool 3, free/total blocks 46135/524288`: a count.
+        let counts = ["blocks ", "pages ", "chunks ", "slots "].iter().any(|word| lower.contains(word));
+        if !named || counts || words::spoken(text, &lower).is_some() {
             continue;
         }
         let told = roles::figures(text, "", Span::line(field::number(document, at)), false, None, Base::Binary);
@@ -286,6 +288,8 @@ const OTHERS: &[&str] = &[
     "save",
     "saved",
     "freed",
+    "spike",
+    "soft",
 ];
 const DEVICE: &[&str] =
     &["gpu", "device", "vram", "cuda", "hip", "hbm", "global", "opencl", "vulkan", "video", "graphics", "card"];

@@ -215,6 +215,13 @@ pub const TRIGGERS: &[&str] = &[
     "(?i)unable to extend",
     "(?i)failed to resize",
     "(?i)unable to map",
+    "(?i)unable to mmap",
+    "(?i)cannot mmap",
+    "(?i)failed to mmap",
+    "(?i)could not mmap",
+    "(?i)memory error",
+    "(?i). only ",
+    "(?i)below the",
     "(?i)cannot map",
     "(?i)could not map",
     "(?i)lack of memory",
@@ -656,7 +663,7 @@ const NAMES: &[(&str, Option<Resource>)] = {
 
 /// Sentences that need nothing else to mean it, in lower case.
 const SENTENCES: &[(&str, Option<Resource>)] = {
-    use Resource::{Gpu, Host};
+    use Resource::{Gpu, Host, Shm};
     &[
         ("out of gpu memory", Some(Gpu)),
         ("out of device memory", Some(Gpu)),
@@ -697,6 +704,10 @@ const SENTENCES: &[(&str, Option<Resource>)] = {
         ("lack of memory", None),
         ("no enough memory", None),
         ("using too much memory", None),
+        ("consuming too much memory", None),
+        ("memory object allocation failure", Some(Gpu)),
+        ("exceeds /dev/shm size", Some(Shm)),
+        (", memory error", None),
         ("no more memory", None),
         ("no free memory", None),
         ("memory shortage", None),
@@ -847,6 +858,10 @@ const REFUSALS: &[&str] = &[
     "failed to map",
     "failed to create buffer",
     "failed to create a buffer",
+    "unable to mmap",
+    "cannot mmap",
+    "failed to mmap",
+    "could not mmap",
     "unable to alloc",
     "cannot alloc",
     "can't alloc",
@@ -1072,6 +1087,8 @@ const MATTER: &[&str] = &[
     " mb",
     "0gb",
     "0mb",
+    "anonymous",
+    "anon segment",
     " mem ",
     " mem.",
     " mem,",
@@ -1235,6 +1252,7 @@ pub fn spoken(line: &str, lower: &str) -> Option<Spoken> {
         && let Some((need, bound)) = rest
             .split_once(" but ")
             .or_else(|| rest.split_once(", only "))
+            .or_else(|| rest.split_once(". only ").filter(|_| lower.contains("memory")))
             .or_else(|| rest.split_once(", ").filter(|(_, bound)| holder_has(bound)))
         && super::roles::has_size(need)
         && super::roles::has_size(bound)

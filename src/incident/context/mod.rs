@@ -1,6 +1,7 @@
 //! What the rest of the log says about the run: program, batch, phase, settings, memory over time.
 
 mod account;
+mod amounts;
 mod boxed;
 mod command;
 mod counters;
@@ -45,6 +46,7 @@ pub(crate) fn progress_of_line(text: &str) -> Option<f64> {
 
 pub use crate::domain::Trainer;
 
+use crate::dialect::Fact;
 use crate::domain::closed_set;
 use crate::domain::trainer::Purpose;
 use crate::evidence::{Known, Span};
@@ -426,6 +428,8 @@ pub struct Context {
     pub loose_processes: Vec<LooseProcess>,
     /// Parts of GPUs (MIG) in a table near the failure.
     pub partitions: Vec<Partition>,
+    /// Amounts of memory that lines around the failure tell by their names, whatever program prints them.
+    pub amounts: Vec<(Fact, Figure)>,
     /// Tables of the machine's memory, wherever the document has them.
     pub side: Vec<SideReading>,
     pub series: Vec<Series>,
@@ -443,6 +447,9 @@ pub struct Context {
     /// What the job works on, by what its lines say.
     pub subject: Option<Subject>,
 }
+
+/// Bytes of /dev/shm that nobody's single request passes; a container has 64 MiB unless it is told otherwise.
+const ENOUGH_SHARED: u64 = 4 << 30;
 
 impl Context {
     pub fn has(&self, clue: Clue) -> bool {
@@ -513,15 +520,24 @@ impl Context {
     pub fn shared_memory_has_room(&self, asked: Option<Figure>) -> bool {
         // Every rank makes its own, and one that is alone more than one.
         let ranks = self.local_processes.value().or(self.world_size.value()).unwrap_or(2).max(2);
-        let asked = asked.map_or(0, |asked| asked.bytes).saturating_mul(ranks);
-        self.shared_memory().is_some_and(|(used, total, _)| used < total / 2 && asked < total - used)
+        let asked = asked.map(|asked| asked.bytes.saturating_mul(ranks));
+        // What was asked for may be more than all of a small one.
+        let fits = |room: u64| asked.map_or(room >= ENOUGH_SHARED, |asked| asked < room);
+        self.shared_memory().is_some_and(|(used, total, _)| used < total / 2 && fits(total - used))
     }
 
     /// What of /dev/shm was in use, its size, and the line, by the last row of `df` that tells of it.
     pub fn shared_memory(&self) -> Option<(u64, u64, u64)> {
-        let rows = self.side.iter().filter(|row| row.of == SideTable::Df);
-        let told = |row: &SideReading| Some((row.used?.bytes, row.total?.bytes, row.line));
-        rows.filter(|row| row.subject.as_deref() == Some("/dev/shm")).filter_map(told).next_back()
+        self.shared_memory_rows().filter_map(|row| Some((row.used?.bytes, row.total?.bytes, row.line))).next_back()
+    }
+
+    /// The size of /dev/shm, by the last row of `df` that tells it.
+    pub fn shared_memory_total(&self) -> Option<Figure> {
+        self.shared_memory_rows().filter_map(|row| row.total).next_back()
+    }
+
+    fn shared_memory_rows(&self) -> impl DoubleEndedIterator<Item = &SideReading> {
+        self.side.iter().filter(|row| row.of == SideTable::Df && row.subject.as_deref() == Some("/dev/shm"))
     }
 
     /// True where frozen models go over the data before training, for what they make of it to be kept.

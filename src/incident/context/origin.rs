@@ -97,6 +97,23 @@ pub struct Origin {
     pub asked: Option<(String, String)>,
     /// The process of a Nextflow pipeline that failed, by the name that its configuration knows it by.
     pub nextflow_process: Option<String>,
+    /// Compose starts the containers: a setting is one of a service in its file.
+    pub composed: bool,
+    /// A service that builds and tests what is pushed runs it.
+    pub in_ci: bool,
+    /// Commands are typed at the prompt of PowerShell.
+    pub powershell: bool,
+    /// The job runs in Ray's actors, of which several may share a device.
+    pub actors: bool,
+    /// Workers of Dask are started by its command.
+    pub dask_by_command: bool,
+    /// cargo installs a program, which no build within a folder repeats.
+    pub installs_by_cargo: bool,
+    /// Coins are mined: an epoch is one of the currency, and the table that does not fit has its size by it.
+    pub mines: bool,
+    /// The line behind the failure at which somebody typed a device's tool at the prompt: what it lists was there when
+    /// the job had ended.
+    pub asked_afterwards: Option<u64>,
     /// Nobody has the rights of the administrator there: a cluster, its entrance, a notebook service.
     pub shared: bool,
 }
@@ -116,6 +133,12 @@ impl Origin {
                 dated = Known::Seen(month, Span::line(line.number));
             }
             found.take(line);
+            if line.number < at.first {
+                found.shown = shows_a_log(&line.text).or(found.shown);
+            } else if line.number > at.last && found.shown != Some(true) {
+                let asked = found.origin.asked_afterwards;
+                found.origin.asked_afterwards = asked.or(asks_a_tool(&line.text).then_some(line.number));
+            }
         }
         (found.close(), dated)
     }
@@ -128,6 +151,10 @@ struct Found {
     vendors: BTreeSet<Accelerator>,
     /// Devices that `nvidia-smi -L` lists.
     listed: BTreeSet<u64>,
+    /// The container that compose names at the start of the last line that it printed.
+    service: Option<String>,
+    /// The last command above the failure shows what another program logged, which may still run.
+    shown: Option<bool>,
 }
 
 impl Found {
@@ -193,6 +220,17 @@ impl Found {
             lower.trim_start().starts_with('#') && says(&["sbatch --mem", "pbs -l mem", "-l h_vmem", "bsub -m "]);
         origin.asked = origin.asked.take().or_else(|| asked_of_slurm(text));
         origin.nextflow_process = origin.nextflow_process.take().or_else(|| failed_process(text));
+        // A name comes again: rows of a table have one each.
+        let service = of_a_service(text).map(str::to_string);
+        origin.composed |= says(&["docker-compose", "docker compose"]) || service.is_some() && service == self.service;
+        self.service = service.or(self.service.take());
+        origin.in_ci |= says(&["process completed with exit code", "##[error]", "/home/runner/work", "gitlab-runner"]);
+        origin.powershell |=
+            text.starts_with("PS>") || text.starts_with("PS ") && text.contains(":\\") && text.contains("> ");
+        origin.actors |= says(&["ray::", "raytaskerror", "ray.exceptions"]);
+        origin.dask_by_command |= says(&["dask-worker ", "dask worker tcp", "dask worker --", "dask-scheduler"]);
+        origin.installs_by_cargo |= says(&["cargo install", "cargo-install"]);
+        origin.mines |= MINING.iter().any(|word| lower.contains(word));
         origin.nvls |= lower.contains("nvls") || NVSWITCHED.iter().any(|name| lower.contains(name));
         origin.shared |= SHARED.iter().any(|sign| lower.contains(sign));
         origin.spread = origin.spread.max(spread(text, &lower)).max(listed_in_use(&lower));
@@ -208,6 +246,19 @@ impl Found {
         self.origin
     }
 }
+
+/// Words of programs that mine: the protocol of their pools, the tables of their algorithms.
+const MINING: &[&str] = &[
+    "stratum+",
+    "stratum1+",
+    "stratum mode",
+    "ethash",
+    "etchash",
+    "kawpow",
+    "dag buffer",
+    "dag generation",
+    "cuda mining",
+];
 
 /// Names of machines and chips with one device and one memory for it and the host.
 const ONE_MEMORY: &[&str] = &["nvidia gb10", "dgx spark", "jetson", "nvmap", "strix halo", "gfx1151"];
@@ -230,6 +281,59 @@ const SLOW_IN_16_BIT: &[&str] = &[
     "quadro m",
     "quadro p",
 ];
+
+/// The command at a prompt.
+fn typed(text: &str) -> Option<&str> {
+    let (prompt, typed) = text.split_once("$ ").or_else(|| text.split_once("# "))?;
+    let named = prompt.is_empty() || prompt.contains('@') || prompt.starts_with(['(', '[']);
+    let command = typed.trim_start().trim_start_matches("sudo ").trim_start_matches(['$', ' ']);
+    command
+        .starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '.' | '/'))
+        .then_some(command)
+        .filter(|_| named)
+}
+
+/// True for a command at a prompt that shows what a program logged, false for another command.
+fn shows_a_log(text: &str) -> Option<bool> {
+    const VIEWERS: [&str; 14] = [
+        "tail",
+        "head",
+        "cat",
+        "less",
+        "more",
+        "grep",
+        "zgrep",
+        "sed",
+        "awk",
+        "journalctl",
+        "dmesg",
+        "docker",
+        "kubectl",
+        "lms",
+    ];
+    let command = typed(text)?;
+    let tool = command.split_whitespace().next().unwrap_or_default();
+    Some(VIEWERS.contains(&tool) || command.ends_with('&'))
+}
+
+/// True for a command at a prompt that shows how full the devices are: `ann@host:~$ nvidia-smi`.
+fn asks_a_tool(text: &str) -> bool {
+    const TOOLS: [&str; 6] = ["nvidia-smi", "rocm-smi", "amd-smi", "gpustat", "nvitop", "xpu-smi"];
+    let Some(typed) = typed(text) else { return false };
+    let tool = typed.split_whitespace().next().unwrap_or_default();
+    // A listing of names alone shows no use. `# while it ran`: of another moment.
+    TOOLS.contains(&tool) && !typed.contains(" -L") && !typed.contains('#')
+}
+
+/// The container that compose names before a line of its: `web_1` of `web_1       | started`.
+fn of_a_service(text: &str) -> Option<&str> {
+    let name = text.split_once(" | ")?.0.trim_end();
+    let (service, number) = name.rsplit_once(['_', '-'])?;
+    let plain = |c: u8| c.is_ascii_alphanumeric() || matches!(c, b'_' | b'-' | b'.');
+    let named = service.starts_with(|c: char| c.is_ascii_lowercase()) && service.bytes().all(plain);
+    let numbered = (1..=2).contains(&number.len()) && number.bytes().all(|b| b.is_ascii_digit());
+    (named && numbered).then_some(name)
+}
 
 /// True for a command at a prompt, a root's `#` included, that starts a container and sets no limit of memory.
 fn runs_without_a_limit(lower: &str) -> bool {
@@ -283,6 +387,8 @@ const SHARED: &[&str] = &[
 /// Words that only devices of one vendor have: names of boards, of its driver and of its back ends.
 const VENDORS: &[(&str, Accelerator)] = &[
     ("radeon", Accelerator::Hip),
+    ("amd opencl", Accelerator::Hip),
+    ("advanced micro devices", Accelerator::Hip),
     ("amd instinct", Accelerator::Hip),
     ("rocm_driver.cc", Accelerator::Hip),
     ("hiperror", Accelerator::Hip),

@@ -18,6 +18,7 @@ pub(super) fn clues(lower: &str, found: &mut Vec<Clue>) {
     add(
         Clue::Pod,
         says(&["kubectl ", "kubelet", "kubepods", "kubernetes.io", "kubeflow", "emptydir", "pod/"])
+            || lower.contains("@pod-")
             || names_a_pod(lower),
     );
     add(Clue::SideBySide, side_by_side(lower));

@@ -79,7 +79,7 @@ fn load_is_over(lower: &str) -> bool {
     {
         return true;
     }
-    ["finished loading", "done loading", "loading model weights took", "model loaded", "server ready"]
+    ["finished loading", "done loading", "loading model weights took", "model loaded", "server ready", "runner ready"]
         .iter()
         .any(|words| lower.contains(words))
 }
@@ -325,6 +325,11 @@ fn bar(text: &str, progress: &mut Progress) {
     let Some((done, all)) = ratio(count) else { return };
     let lower = description.to_ascii_lowercase();
     let says = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+    // `Loading data train (5210):  71%`: a file of a model's is called a shard, a checkpoint or weights.
+    if says(&["load", "read", "cache"]) && says(&["data", "image", "frame", "sample", "scene"]) {
+        progress.phase = Some(Phase::DataLoading).filter(|_| done < all);
+        return;
+    }
     if says(&["load", "shard"]) {
         match done < all {
             true => progress.phase = Some(Phase::Load),
@@ -350,11 +355,16 @@ fn bar(text: &str, progress: &mut Progress) {
         progress.phase = Some(Phase::DataLoading);
         return;
     }
+    // What is made before the first step: `Creating 2048 environments: 100%`.
+    if lower.trim_start().starts_with("creat") {
+        return;
+    }
     if says(&["captur", "warm", "graph"]) {
         progress.phase = Some(Phase::Warmup);
         return;
     }
-    if mentions_validation(&lower) || says(&["instances"]) && says(&["images"]) {
+    if mentions_validation(&lower) || says(&["instances", "labels", "targets"]) && says(&["images"]) && says(&["class"])
+    {
         progress.phase = Some(Phase::Validation);
     } else if says(&["predict", "generat", "infer", "sampl"]) {
         progress.phase = Some(Phase::Inference);
@@ -434,11 +444,14 @@ fn mentions_validation(text: &str) -> bool {
     (WORDS.iter().any(|word| lower.contains(word)) || tests())
         && !lower.contains("val_loss")
         && !lower.contains("eval_loss")
+        // Pictures held against what they should be, and nothing learnt of it.
+        || lower.contains("psnr") && lower.contains("ssim") && !lower.contains("loss")
 }
 
 /// Phases that a line announces.
 fn announced(text: &str) -> Option<Phase> {
-    if text.contains("Images") && text.contains("Instances") && text.contains("Class") {
+    let of_classes = text.contains("Instances") || text.contains("Labels") || text.contains("Targets");
+    if text.contains("Images") && of_classes && text.contains("Class") {
         return Some(Phase::Validation);
     }
     let lower = text.to_ascii_lowercase();
@@ -490,6 +503,10 @@ fn announced(text: &str) -> Option<Phase> {
         "restoring from",
     ]) {
         return Some(Phase::Resume);
+    }
+    // SGLang serves what it was asked for.
+    if text.contains("Prefill batch") || text.contains("Decode batch") {
+        return Some(Phase::Inference);
     }
     if says(&["starting profile run"]) {
         return Some(Phase::Warmup);

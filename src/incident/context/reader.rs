@@ -1,5 +1,6 @@
 //! One pass over a document that collects every statement, and the choice among them for one failure.
 
+use super::amounts::Amounts;
 use super::command::{self, Launch};
 use super::counters::Counters;
 use super::option::{Quantity, Spelled};
@@ -20,13 +21,16 @@ use crate::input::{Document, Line};
 use crate::thin;
 use crate::units::Figure;
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 /// Statements of one kind, source and run that are kept; the first of a run counts, the others only show that it
 /// changed.
 const KEPT_OF_A_KIND: u8 = 4;
 /// Progress lines kept; of a longer log every other one goes, and the last ones always stay.
 const PROGRESS_AT_MOST: usize = 65_536;
+/// Lines before and behind a failure whose amounts are of the run that failed.
+const AMOUNTS_BEFORE: u64 = 400;
+const AMOUNTS_BEHIND: u64 = 60;
 /// Readings of side tables kept on either side of a failure.
 const SIDE_AT_MOST: usize = 32;
 /// Lines behind a message on which its exception goes on.
@@ -64,6 +68,8 @@ enum Block {
     Bf16,
     /// DeepSpeed's `"offload_optimizer": {` and `"offload_param": {`.
     Offload,
+    /// `ulimit -v`, asked at a prompt.
+    AddressLimit,
 }
 
 /// Reads a log once and gives the context of each of its failures.
@@ -76,6 +82,7 @@ pub struct ContextReader<'a> {
     trends: Trends,
     tables: Tables,
     side: SideTables,
+    amounts: Amounts,
     clues: Vec<(Clue, u64)>,
     /// What lines say that the job works on.
     subjects: Vec<(Subject, u64)>,
@@ -100,6 +107,7 @@ impl<'a> ContextReader<'a> {
             trends: Trends::default(),
             tables: Tables::default(),
             side: SideTables::default(),
+            amounts: Amounts::default(),
             clues: Vec::new(),
             subjects: Vec::new(),
             trainers: Vec::new(),
@@ -178,8 +186,10 @@ impl<'a> ContextReader<'a> {
                 self.keep(setting, Source::Dump, line.number, &mut kept);
             }
             let mut told = None;
-            if !message && !advised && !in_frame && (topics & topics::PROGRESS != 0 || progress::maybe_row(text)) {
-                told = progress::read(text, topics & topics::PHASE != 0);
+            let begins = text.trim().eq_ignore_ascii_case("training");
+            let tells = topics & topics::PROGRESS != 0 || begins || progress::maybe_row(text);
+            if !message && !advised && !in_frame && tells {
+                told = progress::read(text, topics & topics::PHASE != 0 || begins);
             }
             if topics & topics::PROGRESS != 0 {
                 told = told.or_else(|| progress::of_a_message(text));
@@ -205,6 +215,9 @@ impl<'a> ContextReader<'a> {
                     let state = latest.get(&line.rank).or_else(|| latest.get(&None)).copied().unwrap_or_default();
                     self.readings.take(&found, line.number, line.rank, &state);
                 }
+            }
+            if own && !in_frame && topics & (topics::READING | topics::SETTING) != 0 {
+                self.amounts.take(text, line.number);
             }
             let may_load = topics & (topics::PHASE | topics::SETTING) != 0 && self.loads.len() < LOADS_AT_MOST;
             if own && !in_frame && may_load && tells_of_a_load(text) {
@@ -270,6 +283,10 @@ impl<'a> ContextReader<'a> {
             Clue::TritonServer,
         ];
         for clue in clues.into_iter().filter(|clue| !message || in_messages.contains(clue)) {
+            // One large block grows from nothing: the next one must be larger.
+            if clue == Clue::GrowingList && !seen.grows_to(surroundings::large_block(text)) {
+                continue;
+            }
             if seen.clues.insert(clue) {
                 self.clues.push((clue, line));
             }
@@ -460,6 +477,7 @@ impl<'a> ContextReader<'a> {
         context.loose_processes = self.tables.loose_near(at.first);
         context.partitions = self.tables.partitions_near(at.first);
         self.apply_side(&mut context, at);
+        context.amounts = self.amounts.within(at.first.saturating_sub(AMOUNTS_BEFORE), at.last + AMOUNTS_BEHIND);
         context.series = self.readings.between(since, at.last, rank);
         context.trends = self.trends.between(since, at.first, rank);
         context.cards = self.trends.cards(since, at.first);
@@ -751,6 +769,12 @@ impl<'a> ContextReader<'a> {
         {
             context.clues.entry(Clue::WentOn).or_insert(Span::line(told.line));
         }
+        // Of several models that are loaded one after the other, the same words tell of each.
+        let of_this_run = self.loads.iter().filter(|(line, ..)| *line >= since && *line < at.first);
+        let files = of_this_run.flat_map(|(_, said, _)| said.split_whitespace()).filter(|word| of_a_model_file(word));
+        if files.collect::<BTreeSet<_>>().len() > 1 {
+            return;
+        }
         let mut loaded: HashMap<(&str, Option<u32>), u64> = HashMap::new();
         for (line, said, of) in self.loads.iter().take(4096).filter(|(line, ..)| *line >= since && *line < at.first) {
             if rank.is_some() && of.is_some() && *of != rank {
@@ -816,6 +840,16 @@ struct Seen {
     trainers: std::collections::HashSet<Trainer>,
     clues: std::collections::HashSet<Clue>,
     subjects: std::collections::HashSet<Subject>,
+    /// Bytes of the last large block that was reported.
+    block: Option<u64>,
+}
+
+impl Seen {
+    /// True where a large block is larger than the one reported before it.
+    fn grows_to(&mut self, block: Option<u64>) -> bool {
+        let before = std::mem::replace(&mut self.block, block);
+        before.zip(block).is_some_and(|(before, now)| now > before)
+    }
 }
 
 impl Setting {
@@ -864,6 +898,14 @@ fn tells_of_a_load(text: &str) -> bool {
             || counts && lower.bytes().any(|byte| byte.is_ascii_digit()))
 }
 
+/// True for the name of a file that holds a whole model, which no shard's does.
+fn of_a_model_file(word: &str) -> bool {
+    let ends = [".safetensors", ".ckpt", ".gguf"].iter().any(|end| word.ends_with(end));
+    const PARTS: [&str; 10] =
+        ["-of-", "model.safetensors", "unet", "vae", "encoder", "transformer", "clip", "t5", "lora", "adapter"];
+    ends && !PARTS.iter().any(|part| word.to_ascii_lowercase().contains(part))
+}
+
 /// What a line says of a load: without its time, process and speed, but with the sizes and counts that tell one model
 /// from another.
 fn of_a_load(text: &str) -> String {
@@ -895,6 +937,11 @@ fn of_a_load(text: &str) -> String {
 /// Settings of a block that was opened a few lines above.
 fn nested(text: &str, line: u64, block: &mut Option<(Block, u64)>) -> Option<Setting> {
     let trimmed = text.trim();
+    // Asked at a prompt, the shell answers on the next line, in KiB.
+    if trimmed.ends_with("ulimit -v") {
+        *block = Some((Block::AddressLimit, line));
+        return None;
+    }
     if trimmed.ends_with('{') || trimmed.ends_with(':') {
         let opened = if trimmed.starts_with("Limits") || trimmed.starts_with("limits") {
             Some(Block::Limits)
@@ -919,6 +966,10 @@ fn nested(text: &str, line: u64, block: &mut Option<(Block, u64)>) -> Option<Set
         *block = None;
         return None;
     }
+    if kind == Block::AddressLimit {
+        *block = None;
+        return trimmed.parse::<u64>().ok().and_then(|_| address_limit(trimmed, line));
+    }
     let (key, value) = trimmed.split_once(':')?;
     let key = key.trim().trim_matches(['"', '\'']);
     let value = value.trim().trim_end_matches(',').trim_matches(['"', '\'']);
@@ -939,6 +990,11 @@ fn nested(text: &str, line: u64, block: &mut Option<(Block, u64)>) -> Option<Set
 fn memory_limit(value: &str, line: u64) -> Option<Setting> {
     let figure: Figure = settings::kubernetes_size(value, Span::line(line))?;
     Some(Setting::MemoryLimit(figure))
+}
+
+fn address_limit(kibibytes: &str, line: u64) -> Option<Setting> {
+    settings::sized(kibibytes, Some("KiB"), Span::line(line))
+        .map(|figure| Setting::MemoryLimit(settings::exact(figure)))
 }
 
 impl Progress {

@@ -515,6 +515,10 @@ fn phrases(text: &str, at: Span, found: &mut Vec<Setting>) {
     if let Some((_, limit)) = typed {
         push(found, sized(limit, Some("KB"), at).map(exact), Setting::MemoryLimit);
     }
+    // `/proc/PID/limits`: the soft limit, the hard one, the unit.
+    if let Some(after) = text.trim_start().strip_prefix("Max address space") {
+        push(found, sized(after.trim_start(), Some("B"), at).map(exact), Setting::MemoryLimit);
+    }
     // `ulimit -a`: `virtual memory          (kbytes, -v) 4194304`
     if let Some((_, limit)) = text.split_once("(kbytes, -v)") {
         push(found, sized(limit.trim_start(), Some("KB"), at).map(exact), Setting::MemoryLimit);

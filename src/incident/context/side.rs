@@ -11,6 +11,8 @@ use crate::units::{self, Base, Figure, GIB, MIB};
 
 /// Readings kept at most: a `watch free` may fill a log.
 const READINGS_AT_MOST: usize = 1024;
+/// Columns of `free`, of which only the last ones changed with its releases.
+const COLUMNS: [&str; 3] = ["total", "used", "free"];
 /// Lines between a command or header and its rows.
 const NEAR: u64 = 3;
 
@@ -153,7 +155,8 @@ impl SideTables {
             return;
         };
         // A command stands alone behind a prompt; prose goes on with other words.
-        let options = words.get(at + 1..).unwrap_or(&[]);
+        // What is cut from the table behind a bar leaves the rows as they are.
+        let options = words.get(at + 1..).unwrap_or(&[]).split(|word| *word == "|").next().unwrap_or_default();
         let plain = options.iter().all(|word| word.starts_with(['-', '/', '|']) || *word == "&&");
         if at > 4 || !plain {
             return;
@@ -177,8 +180,13 @@ impl SideTables {
 
     /// `Mem:  515712  120000 …`, `Mem: 503Gi 117Gi …`.
     fn free(&mut self, words: &[&str], line: u64) {
-        let Some((Header::Free(columns), at)) = self.header.clone() else { return };
-        if line > at + NEAR || words.len() < 4 {
+        let columns = match self.header.clone() {
+            Some((Header::Free(columns), at)) if line <= at + NEAR => columns,
+            // `free -m | grep Mem` leaves no header.
+            _ if self.asked(line).is_some() => COLUMNS.map(str::to_string).to_vec(),
+            _ => return,
+        };
+        if words.len() < 4 {
             return;
         }
         let bare = words[1].bytes().all(|byte| byte.is_ascii_digit());
@@ -326,13 +334,13 @@ fn header(words: &[&str], text: &str) -> Option<Header> {
     (text.starts_with("CONTAINER") && text.contains("MEM USAGE / LIMIT")).then_some(Header::DockerStats)
 }
 
-/// The unit in which `free` printed a machine's memory, where only one is likely: a machine has 1 GiB to 4 TiB. Whole
+/// The unit in which `free` printed a machine's memory, where only one is likely: a machine has 256 MiB to 4 TiB. Whole
 /// gibibytes are few, bytes many; between lie the two others, which overlap for small machines in KiB and large ones in
 /// MiB.
 fn unit_of_total(total: u64) -> Option<&'static str> {
     let likely = |unit: &&str| {
         let bytes = units::unit(unit, Base::Binary).and_then(|bytes| total.checked_mul(bytes));
-        bytes.is_some_and(|bytes| (GIB..=4096 * GIB).contains(&bytes))
+        bytes.is_some_and(|bytes| (GIB / 4..=4096 * GIB).contains(&bytes))
     };
     let mut units = ["B", "KiB", "MiB"].into_iter().filter(likely);
     let unit = units.next()?;

@@ -47,7 +47,6 @@ const WORDS: &[(Subject, &[&str])] = &[
             "openfold*",
             "esm2",
             "esmfold",
-            "fasta",
             "msa",
             "residue*",
             "bioembeddings",
@@ -254,17 +253,7 @@ const LINES: &[(Subject, &[&str])] = &[
     (Subject::Atoms, &["verlet", "lammps", "molecular dynamics", "gromacs"]),
     (
         Subject::Proteins,
-        &[
-            "proteome",
-            ".fasta",
-            ".a3m",
-            "alphafold",
-            "colabfold",
-            "protein",
-            "bio_embeddings",
-            "rosettafold",
-            "rf3.ckpt",
-        ],
+        &["proteome", ".a3m", "alphafold", "colabfold", "protein", "bio_embeddings", "rosettafold", "rf3.ckpt"],
     ),
     (Subject::Speech, &["text2speech", "text-to-speech"]),
     (

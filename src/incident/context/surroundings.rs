@@ -90,7 +90,10 @@ pub(super) fn trainers(text: &str, found: &mut Vec<Trainer>) {
     add(Trainer::Lmdeploy, says(&["/lmdeploy/", "lmdeploy serve"]));
     add(Trainer::TensorRtLlm, says(&["/tensorrt_llm/", "trtllm-serve", "[tensorrt-llm]"]));
     add(Trainer::Fastai, says(&["/fastai/"]));
-    add(Trainer::Megatron, says(&["/megatron/", "megatron-lm", "pretrain_gpt.py"]));
+    // Its own scripts have options; trainers that are built on its core have settings of their own.
+    let built_on =
+        says(&["distributed/megatron/", "workers/megatron", "megatron_workers", "skyrl", "/verl/", "/slime/"]);
+    add(Trainer::Megatron, says(&["/megatron/", "megatron-lm", "pretrain_gpt.py"]) && !built_on);
     // Its scripts of training, and those made from them, count batches where transformers' Trainer does not.
     add(Trainer::Diffusers, says(&["/diffusers/", "loading pipeline components", "num batches each epoch"]));
     add(
@@ -122,8 +125,9 @@ pub(super) fn rank_of(trainer: Trainer) -> usize {
         Trainer::Lightning,
         Trainer::MmEngine,
         Trainer::NeMo,
-        Trainer::Vllm,
+        // SGLang borrows layers of vLLM's.
         Trainer::Sglang,
+        Trainer::Vllm,
         Trainer::Tgi,
         Trainer::Lmdeploy,
         Trainer::TensorRtLlm,
@@ -147,11 +151,11 @@ pub(super) fn plain(frames: &[Frame]) -> bool {
 pub(super) fn platform(text: &str, found: &mut Vec<Setting>) {
     let lower = text.to_ascii_lowercase();
     let says = |words: &[&str]| words.iter().any(|word| lower.contains(word));
-    if windows_path(text) {
+    if windows_path(text) || says(&["cudart64_", "cudnn64_", "cublas64_", "nvcuda.dll"]) {
         found.push(Setting::Platform(Platform::Windows));
     } else if says(&["wsl2", "wsl 2", "microsoft-standard", "/usr/lib/wsl", "/mnt/c/", "/mnt/d/", "@wsl:"]) {
         found.push(Setting::Platform(Platform::Wsl));
-    } else if text.contains("/Users/") || says(&["darwin", "macos-"]) {
+    } else if text.contains("/Users/") || says(OF_MACS) {
         found.push(Setting::Platform(Platform::MacOs));
     } else if says(&["nvmap", "jetson"]) || of_tegra(&lower) {
         found.push(Setting::Platform(Platform::Jetson));
@@ -174,6 +178,25 @@ pub(super) fn platform(text: &str, found: &mut Vec<Setting>) {
         found.push(Setting::Container);
     }
 }
+
+/// Names of Apple's machines, system and packages, as prompts, triples of compilers and paths show them.
+const OF_MACS: &[&str] = &[
+    "darwin",
+    "macos-",
+    "macos 1",
+    "mac os x",
+    "macbook",
+    "@mbp",
+    "mac-mini",
+    "mac-studio",
+    "@imac",
+    "/opt/homebrew/",
+    "/library/frameworks/",
+    "apple m1",
+    "apple m2",
+    "apple m3",
+    "apple m4",
+];
 
 /// `C:\Users\…`, a drive letter that starts a word.
 fn windows_path(text: &str) -> bool {
@@ -212,6 +235,12 @@ fn starts_in_a_command(text: &str) -> bool {
     };
     let name = file.rsplit_once("/bin/").map(|(_, name)| name).filter(|name| !name.contains(['/', '.', ' ']));
     name.is_some_and(|name| !LAUNCHERS.iter().any(|launcher| name.starts_with(launcher)))
+}
+
+/// Bytes of the block that tcmalloc reports: `tcmalloc: large alloc 1056964608 bytes == …`.
+pub(super) fn large_block(text: &str) -> Option<u64> {
+    let (_, after) = text.split_once("large alloc ")?;
+    after.split(' ').next()?.parse().ok()
 }
 
 /// Clues that a line holds, wherever it stands in the log.
@@ -403,6 +432,10 @@ pub(super) fn clues(text: &str, found: &mut Vec<Clue>) {
             "jan/data/",
             "koboldai",
             "offline chat model",
+            "lm studio",
+            "lmstudio",
+            "lms load ",
+            "lms log ",
         ]) || says(&["/go/src/"]) && says(&["llama.cpp"]),
     );
     add(Clue::InstalledCommand, starts_in_a_command(text));
@@ -413,7 +446,12 @@ pub(super) fn clues(text: &str, found: &mut Vec<Clue>) {
     );
     // Not a user or a host of that name.
     add(Clue::GpuSimulator, says(&["isaacgym", "isaac gym", "isaaclab", "isaac lab", "isaacsim", "isaac sim"]));
-    add(Clue::NativeProgram, says(&["terminate called after throwing an instance of 'c10"]));
+    add(
+        Clue::NativeProgram,
+        says(&["terminate called after throwing an instance of 'c10", "c++ exception with description"])
+            || text.starts_with("LAMMPS (")
+            || text.starts_with("[==========] Running "),
+    );
     // The bar of Lightning's `trainer.predict`.
     add(Clue::Predicts, says(&["predicting dataloader"]));
     add(Clue::StableDiffusionCpp, says(&["stable-diffusion.cpp"]));

@@ -391,6 +391,9 @@ fn phase_of(frame: &Frame) -> Option<Phase> {
         || function.contains("from_pretrained")
         || LOADERS.contains(&function)
         || function.starts_with("load_model")
+        // Weights that wait in host memory while another part of the job works.
+        || function.starts_with("load_") && function.ends_with("_to_gpu")
+        || ["backload_to_gpu", "onload", "reload_weights"].contains(&function)
         || ["convert", "cuda", "to", "_apply"].contains(&function) && file.ends_with("nn/modules/module.py")
         || function.contains("repack")
         // transformers' trainer and those made of it bring the model to the device when they are made.

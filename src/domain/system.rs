@@ -1,0 +1,58 @@
+//! Operating systems, by whose own tools the memory of a machine is read.
+
+use super::target::Target;
+
+/// The system that a job runs on, as far as the log tells: Linux where nothing does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum System {
+    Linux,
+    Windows,
+    MacOs,
+}
+
+impl System {
+    /// Whose line its commands are.
+    pub const fn target(self) -> Target {
+        match self {
+            System::Linux => Target::Linux,
+            System::Windows => Target::Windows,
+            System::MacOs => Target::Shell,
+        }
+    }
+
+    /// How much memory there is, and how much of it is free.
+    pub const fn memory(self) -> &'static str {
+        match self {
+            System::Linux => "free -h",
+            System::Windows => "systeminfo | findstr Memory",
+            System::MacOs => "top -l 1 | grep PhysMem",
+        }
+    }
+
+    /// The same, with what limits a process or its group.
+    pub const fn limits(self) -> &'static str {
+        match self {
+            System::Linux => "ulimit -v; cat /sys/fs/cgroup/memory.max; free -h",
+            System::Windows => "systeminfo | findstr Memory",
+            System::MacOs => "ulimit -a; top -l 1 | grep PhysMem",
+        }
+    }
+
+    /// The processes that hold most.
+    pub const fn processes(self) -> &'static str {
+        match self {
+            System::Linux => "ps -eo pid,user,rss,comm --sort=-rss | head",
+            System::Windows => "Get-Process | Sort-Object WS -Descending | Select-Object -First 10 Name, Id, WS",
+            System::MacOs => "top -l 1 -o mem -n 10 -stats pid,command,mem",
+        }
+    }
+
+    /// What the system wrote down of processes that it ended for want of memory. Windows ends none: it refuses.
+    pub const fn kills(self) -> Option<&'static str> {
+        match self {
+            System::Linux => Some("dmesg -T | grep -iE 'out of memory|oom-kill|killed process'"),
+            System::Windows => None,
+            System::MacOs => Some("log show --last 1h --predicate 'eventMessage CONTAINS \"memorystatus\"'"),
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! Figures that any program prints of its own memory under a name that says what they are: the most that it came to
+//! hold, a limit that it was given, what the machine has. Which program it is does not matter; the name's words do.
+
+use super::pairs::{Pair, pairs};
+use super::settings::{exact, sized};
+use crate::dialect::Fact;
+use crate::evidence::Span;
+use crate::units::{Figure, MIB};
+use regex::Regex;
+use std::sync::LazyLock;
+
+/// Amounts kept at most, and bytes of a line that are read: a counter may be printed on every line.
+const AMOUNTS_AT_MOST: usize = 512;
+const READ: usize = 1024;
+/// Pairs of a line that are looked at.
+const PAIRS_AT_MOST: usize = 16;
+
+/// `peak memory usage (MB):   812.4`, `maximum resident set size of process: 3100 MB`, `max_rss 1204.5 MiB`. What is
+/// "maximum memory" without a word of use is a limit.
+static PEAK: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(
+        r"(?x)
+        \b(?:
+            (?:peak|high.water)[\ _-](?:[a-z]+[\ _-]){0,2}?(?:memory|mem|rss|resident|heap)
+            | max(?:imum)?[\ _-](?:[a-z]+[\ _-])?
+              (?:rss|resident|used[\ _-]mem(?:ory)?|allocated[\ _-]memory|memory[\ _-](?:used|usage))
+        )
+        (?:[\ _-](?:set|size|usage|used|use|allocated|consumption|of|process|mark|is|was))*
+        \s*(?:\((?P<within>kb|mb|gb|kib|mib|gib|bytes|kbytes)\))?\s*[:=]?\s*
+        (?P<number>[0-9][0-9.,]*)\s*(?P<unit>[kmgt]i?b\b|[kmgt]\b|bytes\b|b\b)?",
+    )
+    .ok()
+});
+
+/// `Total DRAM available = 15934 MB`, `-- total memory      65801234 kB`.
+static TOTAL: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(
+        r"(?x)
+        \btotal\ (?:system\ |physical\ |installed\ )?(?:memory|ram|dram)(?:\ available)?\s*[:=]?\s*
+        (?P<number>[0-9][0-9.,]*)\s*(?P<unit>[kmgt]i?b)\b",
+    )
+    .ok()
+});
+
+/// Words that make a line one of a device's memory.
+const OF_DEVICES: &[&str] = &["gpu", "cuda", "device", "vram", "video", "hbm", "npu"];
+
+/// The amounts that lines told, in their order.
+#[derive(Debug, Default)]
+pub(super) struct Amounts {
+    told: Vec<(Fact, Figure)>,
+}
+
+impl Amounts {
+    /// Takes a line of the document.
+    pub(super) fn take(&mut self, text: &str, line: u64) {
+        if self.told.len() < AMOUNTS_AT_MOST {
+            self.told.extend(read(text.get(..READ).unwrap_or(text), line));
+        }
+    }
+
+    /// What is told from one line on, up to another: of a peak the highest; of the rest what every line that tells it
+    /// agrees on.
+    pub(super) fn within(&self, first: u64, last: u64) -> Vec<(Fact, Figure)> {
+        let told = || self.told.iter().filter(|(_, figure)| (first..=last).contains(&figure.at.first));
+        let of = |fact: Fact| told().filter(move |(of, _)| *of == fact).map(|(_, figure)| *figure);
+        let peak = of(Fact::Peak).max_by_key(|figure| figure.bytes);
+        let agreed = |fact: Fact| {
+            let first = of(fact).next()?;
+            of(fact).all(|other| other.bytes == first.bytes).then_some((fact, first))
+        };
+        let rest = [Fact::Limit, Fact::Capacity].into_iter().filter_map(agreed);
+        peak.map(|peak| (Fact::Peak, peak)).into_iter().chain(rest).collect()
+    }
+}
+
+fn read(text: &str, line: u64) -> Vec<(Fact, Figure)> {
+    let lower = text.to_ascii_lowercase();
+    let says = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+    if says(OF_DEVICES) {
+        return Vec::new();
+    }
+    let at = Span::line(line);
+    let figure = |search: &LazyLock<Option<Regex>>| {
+        let found = search.as_ref()?.captures(&lower)?;
+        let unit = found.name("unit").or(found.name("within"))?.as_str();
+        let unit = match unit {
+            "kbytes" => "kb",
+            "bytes" => "b",
+            unit => unit,
+        };
+        sized(&format!("{} {unit}", &found["number"]), None, at).filter(|figure| figure.bytes > 0)
+    };
+    let mut found = Vec::new();
+    if says(&["peak", "max", "high"]) {
+        found.extend(figure(&PEAK).map(|peak| (Fact::Peak, peak)));
+    }
+    if says(&["total "]) {
+        found.extend(figure(&TOTAL).map(|total| (Fact::Capacity, total)));
+    }
+    if says(&["limit", "max"]) {
+        let limits = pairs(text).take(PAIRS_AT_MOST).filter_map(|pair| limit(&pair, at));
+        found.extend(limits.map(|limit| (Fact::Limit, limit)));
+    }
+    found
+}
+
+/// The limit of a program's memory that a setting is by the words of its name: `limit_memory_hard = 2684354560`,
+/// `limit_mib: 800`, `-limit_memory_usage 4096M`. A number without a unit is one of bytes where it is large and even.
+fn limit(pair: &Pair, at: Span) -> Option<Figure> {
+    const MEMORY: &[&str] = &["mem", "memory", "heap", "rss", "ram"];
+    const OTHERS: &[&str] =
+        &["soft", "spike", "low", "min", "swap", "per", "log", "cache", "map", "new", "young", "meta", "direct", "wat"];
+    let key = pair.key.to_ascii_lowercase();
+    let words: Vec<&str> = key.split(['_', '-', '.', '/']).collect();
+    let has = |of: &[&str]| words.iter().any(|word| of.contains(word));
+    let unit = match words.last().copied().unwrap_or_default() {
+        "kb" | "kib" => Some("KiB"),
+        "mb" | "mib" => Some("MiB"),
+        "gb" | "gib" => Some("GiB"),
+        "bytes" => Some("B"),
+        _ => None,
+    };
+    let of_memory = has(MEMORY) || unit.is_some_and(|unit| unit != "B");
+    // `max_mem: 3344M` and `max_memory_allocated` are what was used at most, mostly of a device.
+    let used = has(&["mem", "allocated", "reserved", "used", "usage"]);
+    let bounds = has(&["limit", "maxmemory"]) || has(&["max"]) && has(MEMORY) && !used;
+    if !bounds || !of_memory || has(OTHERS) {
+        return None;
+    }
+    let told = sized(pair.rest, unit, at).or_else(|| {
+        let bare = sized(pair.rest, Some("B"), at)?;
+        (bare.bytes >= 16 * MIB && bare.bytes % 1024 == 0).then_some(bare)
+    })?;
+    Some(exact(told)).filter(|figure| figure.bytes >= MIB)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn one(text: &str) -> Vec<(Fact, u64)> {
+        read(text, 1).into_iter().map(|(fact, figure)| (fact, figure.bytes)).collect()
+    }
+
+    #[test]
+    fn names_say_what_an_amount_is() {
+        let cases = [
+            ("c maximum resident set size of process:     3100.5    MB", Fact::Peak, 3_251_109_888),
+            ("  peak memory usage (MB):   812.5", Fact::Peak, 851_968_000),
+            ("## Placement took 0.92 seconds (max_rss 1204.0 MiB, delta_rss +0.0 MiB)", Fact::Peak, 1_262_485_504),
+            ("\tMaximum resident set size (kbytes): 2048", Fact::Peak, 2 << 20),
+            ("-- total memory      65801216 kB", Fact::Capacity, 65_801_216 << 10),
+            ("Total DRAM available = 15934 MB.", Fact::Capacity, 15_934 << 20),
+            ("limit_memory_hard = 2684354560", Fact::Limit, 2_684_354_560),
+            ("    limit_mib: 800", Fact::Limit, 800 << 20),
+            ("run.py net.v -limit_memory_usage 4096M", Fact::Limit, 4 << 30),
+        ];
+        for (text, fact, bytes) in cases {
+            assert_eq!(one(text), [(fact, bytes)], "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_amount_of_a_programs_memory_is_left_out() {
+        for text in [
+            "    spike_limit_mib: 200",
+            "limit_memory_soft = 2147483648",
+            "max_memory: {0: '20GiB'}",
+            "memory limit = 31",
+            "GPU peak memory usage: 812 MB",
+            "total memory: 24.00 GiB on device 0",
+            "peak of 12 MB/s",
+            "max_rss",
+            "eta: 1:02:03  max_mem: 3344M",
+            "max_memory_allocated: 3344 MB",
+        ] {
+            assert_eq!(one(text), [], "{text}");
+        }
+    }
+}

@@ -1,0 +1,412 @@
+//! Changes and commands of the right kind: of the system, launcher, vendor and program that the log shows. One test for
+//! each thing that was told to the wrong ones.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use crate::fixes::{FULL_CARD, lines_of, offers_for};
+use crate::lines_around::{first_cause, incident, report};
+
+#[test]
+fn a_mac_is_told_no_command_of_linux() {
+    let log = |prompt: &str| format!("{prompt} ~/kaggle $ ./solve train.conf\nzsh: killed     ./solve train.conf\n");
+    let mac = report(&log("ann@mbp"));
+    assert!(mac.contains("memorystatus") && mac.contains("PhysMem"), "{mac}");
+    for tool in ["dmesg", "free -h", "/proc/", "fallocate"] {
+        assert!(!mac.contains(tool), "{tool}: {mac}");
+    }
+    let other = report(&log("ann@box"));
+    assert!(other.contains("dmesg") && other.contains("free -h"), "{other}");
+    // A method for single cells is no system.
+    assert!(report(&log("macosko@box")).contains("dmesg"));
+}
+
+#[test]
+fn windows_is_told_no_command_of_linux_to_refute_by() {
+    let log = "PS C:\\work> python C:\\work\\train.py\nMemoryError: Unable to allocate 7.45 GiB for an array with shape \
+               (1000, 1000, 1000) and data type float64\n";
+    let told = report(log);
+    assert!(!told.contains("dmesg") && !told.contains("free -h") && !told.contains("ps -eo"), "{told}");
+}
+
+#[test]
+fn a_service_of_compose_is_set_in_its_file() {
+    let failed = "ERROR:  could not resize shared memory segment \"/PostgreSQL.1172048813\" to 3252224 bytes: No space \
+                  left on device\n";
+    let composed = lines_of(&format!("database_1  | starting\ndatabase_1  | {failed}"), "shm-size").join(" ");
+    assert!(composed.contains("shm_size:") && !composed.contains("docker run"), "{composed}");
+    let alone = lines_of(&format!("$ docker run postgres:11\n{failed}"), "shm-size").join(" ");
+    assert!(alone.contains("docker run --shm-size"), "{alone}");
+    // Rows of a table have bars behind their first column as well.
+    let table = format!("$ docker run trainer\n0 | model | Linear | 4\nconv_1 | norm | 2\nconv_2 | norm | 2\n{failed}");
+    assert!(!lines_of(&table, "shm-size").join(" ").contains("shm_size:"));
+}
+
+#[test]
+fn both_options_of_a_command_are_written_as_it_writes_options() {
+    let log = |command: &str| {
+        format!(
+            "$ python train.py {command}\nNamespace(batch_size=8, gradient_accumulation=1, lr=0.00015)\n\
+             Traceback (most recent call last):\n  File \"train.py\", line 174, in main\n    \
+             loss = model(batch, labels=batch).loss\n{FULL_CARD}"
+        )
+    };
+    let lines = lines_of(&log("--batch_size 8"), "smaller-batch").join(" ");
+    assert!(lines.contains("--batch_size 4 --gradient_accumulation 2"), "{lines}");
+    let hyphens = lines_of(&log("--batch-size 8"), "smaller-batch").join(" ");
+    assert!(hyphens.contains("--batch-size 4 --gradient-accumulation 2"), "{hyphens}");
+}
+
+#[test]
+fn a_script_of_flax_has_no_option_to_accumulate() {
+    let log = "$ python run_clm_flax.py --per_device_train_batch_size 256 --block_size 512\n\
+               Traceback (most recent call last):\n  File \"run_clm_flax.py\", line 782, in main\n    \
+               state, train_metric = p_train_step(state, batch)\n\
+               jaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: Ran out of memory in memory space hbm. Used \
+               18.45G of 15.94G hbm. Exceeded hbm capacity by 2.51G\n";
+    let lines = lines_of(log, "smaller-batch").join(" ");
+    assert!(lines.contains("--per_device_train_batch_size 128") && !lines.contains("accumulation"), "{lines}");
+}
+
+#[test]
+fn reads_of_a_sequencer_are_no_chains() {
+    let log = format!(
+        "$ bonito basecaller /mnt/fast5/ ./models/q/ > run14.fasta\nTraceback (most recent call last):\n  \
+         File \"/opt/env/bin/bonito\", line 10, in <module>\n    sys.exit(main())\n  \
+         File \"/opt/env/lib/python3.6/site-packages/bonito/basecaller.py\", line 45, in main\n    \
+         posteriors = model(gpu_data).exp().cpu()\n{FULL_CARD}"
+    );
+    assert!(!report(&log).contains("chain"), "{}", report(&log));
+}
+
+#[test]
+fn what_is_mined_has_neither_batch_nor_steps() {
+    let log = "./ethminer -U -P stratum1+tcp://wallet@pool.example:4444\n i 20:15:02 stratum    New epoch 233\n\
+               cu 20:15:03 cuda-0     Set start epoch\n X 20:15:03 cuda-0     Error CUDA mining: CUDA error in func init \
+               at line 126 out of memory\n";
+    let (told, offers) = (report(log), offers_for(log));
+    assert!(!told.contains("epoch 233 had been reached"), "{told}");
+    assert!(!offers.contains(&"smaller-batch") && !offers.contains(&"less-at-once"), "{offers:?}");
+    // A part of a sample is called so as well.
+    let trains = offers_for(&format!("sampling stratum 3 of 8\nEpoch 4/10\n{FULL_CARD}"));
+    assert!(trains.contains(&"smaller-batch"), "{trains:?}");
+}
+
+#[test]
+fn what_cargo_installs_is_installed_anew() {
+    let log = |command: &str| {
+        format!(
+            "$ {command}\n   Compiling clap v2.24.2\nerror: could not compile `clap`.\n$ dmesg | tail -1\n\
+             [25103.413290] Out of memory: Killed process 18207 (rustc) total-vm:569112kB, anon-rss:339467kB, file-rss:0kB\n"
+        )
+    };
+    let jobs = |command: &str| lines_of(&log(command), "fewer-at-once").join(" ");
+    assert!(jobs("cargo install ripgrep").contains("cargo install --jobs 2"));
+    assert!(jobs("cargo build").contains("cargo build --jobs 2"));
+}
+
+#[test]
+fn a_cluster_that_the_script_makes_has_no_command() {
+    let log = |worker: &str| {
+        format!(
+            "{worker}distributed.nanny - WARNING - Worker exceeded 95% memory budget. Restarting\n\
+             distributed.nanny - WARNING - Restarting worker\nTraceback (most recent call last):\n  \
+             File \"/w/run.py\", line 1630, in estimate\n    results = client.gather(futures)\n\
+             distributed.scheduler.KilledWorker: ('loop-7be0', <Worker 'tcp://127.0.0.1:40213', name: 3, memory: 0>)\n"
+        )
+    };
+    let limit = |worker: &str| lines_of(&log(worker), "raise-runtime-limit").join(" ");
+    assert!(limit("").contains("LocalCluster(memory_limit"), "{}", limit(""));
+    assert!(limit("$ dask-worker tcp://127.0.0.1:8786 --memory-limit 4GB\n").contains("dask-worker --memory-limit"));
+}
+
+#[test]
+fn what_is_asked_of_amds_devices_is_none_of_nvidias_tools() {
+    let log =
+        "[17:20:07] Auto-detected AMD OpenCL platform 0\n[17:20:40] GPU 3: Failed to allocate ethash DAG buffer.\n";
+    assert!(!report(log).contains("nvidia-smi"), "{}", report(log));
+}
+
+#[test]
+fn lm_studio_has_no_options_of_llama_cpp() {
+    let log = "ops@bench:~$ lms log stream --source server | tail -3\n\
+               ggml_backend_cuda_buffer_type_alloc_buffer: allocating 871.52 MiB on device 0: cudaMalloc failed: out of \
+               memory\nalloc_tensor_range: failed to allocate CUDA0 buffer of size 913854464\n";
+    let told = report(log);
+    assert!(!told.contains("-ngl") && !told.contains("-sm layer"), "{told}");
+}
+
+#[test]
+fn what_a_device_holds_when_the_job_has_ended_is_another_s() {
+    let log = |used: &str| {
+        format!(
+            "ann@box:~$ ./solve\nggml_backend_cuda_buffer_type_alloc_buffer: allocating 871.52 MiB on device 0: cudaMalloc \
+             failed: out of memory\nann@box:~$ nvidia-smi --query-gpu=index,memory.used,memory.total \
+             --format=csv,noheader\n0, {used} MiB, 32607 MiB\n"
+        )
+    };
+    assert_eq!(first_cause(&log("32018")), "other_process");
+    assert_ne!(first_cause(&log("18")), "other_process");
+    // What somebody watched while it ran is no answer.
+    assert_ne!(first_cause(&log("32018").replace("ann@box:~$ nvidia-smi", "watching nvidia-smi")), "other_process");
+}
+
+#[test]
+fn a_machine_with_one_device_has_no_other_one() {
+    let log = |second: &str| {
+        format!(
+            "index, name, memory.total [MiB], memory.used [MiB]\n0, NVIDIA RTX A2000, 12288 MiB, 11004 MiB\n{second}\
+             ggml_backend_cuda_buffer_type_alloc_buffer: allocating 871.52 MiB on device 0: cudaMalloc failed: out of memory\n"
+        )
+    };
+    assert!(!offers_for(&log("")).contains(&"other-device"));
+    assert!(offers_for(&log("1, NVIDIA RTX A2000, 12288 MiB, 4 MiB\n")).contains(&"other-device"));
+}
+
+#[test]
+fn one_large_block_is_no_list_that_grows() {
+    let log = |blocks: &[u64]| {
+        let told: String =
+            blocks.iter().map(|bytes| format!("tcmalloc: large alloc {bytes} bytes == 0x55e3 @ 0x7f3f\n")).collect();
+        format!("{told}terminate called after throwing an instance of 'std::bad_alloc'\n  what():  std::bad_alloc\n")
+    };
+    let grows = |blocks: &[u64]| {
+        let found = incident(&log(blocks));
+        let read = found["mechanisms"].as_array().unwrap();
+        read.iter().any(|one| one["level"] == "growing-blocks")
+    };
+    assert!(grows(&[1 << 31, 9 << 28 << 1]) && !grows(&[1 << 47]) && !grows(&[1 << 31, 1 << 31]));
+}
+
+#[test]
+fn data_that_are_loaded_are_no_model() {
+    let log = |what: &str| {
+        format!(
+            "Loading {what} (5210):  71%|#######   | 3694/5210 [26:37<12:02,  2.10it/s]\n./train.sh: line 3: 811 Killed\n"
+        )
+    };
+    assert!(report(&log("data train")).contains("loading data"), "{}", report(&log("data train")));
+    assert!(report(&log("checkpoint shards")).contains("loading the model"));
+}
+
+#[test]
+fn what_is_made_before_the_first_step_is_no_step() {
+    let log = "Creating 2048 environments: 100%|##########| 2048/2048 [00:21<00:00, 96.33it/s]\nterminate called after \
+               throwing an instance of 'std::bad_alloc'\n  what():  std::bad_alloc\n";
+    assert!(!report(log).contains("2048 had been reached"), "{}", report(log));
+}
+
+#[test]
+fn colabs_own_word_for_its_end_counts_before_a_restart() {
+    let log = "tcmalloc: large alloc 1056964608 bytes == 0x55e3cc8f2000 @ 0x7f3f1ad541e7\nKernelRestarter: restarting \
+               kernel (1/5), keep random ports\nYour session crashed after using all available RAM.\n";
+    assert!(!report(log).contains("nothing in the log proves"), "{}", report(log));
+}
+
+#[test]
+fn an_engine_that_borrows_layers_of_another_has_its_own_options() {
+    let log = "$ python -m sglang.launch_server --model-path org/model --context-length 4096\n\
+               [gpu=0] Capture cuda graph begin. This can take up to several minutes.\n\
+               [gpu=0] Prefill batch. #new-seq: 5, #new-token: 15108, #cached-token: 5\nTraceback (most recent call last):\n  \
+               File \"/opt/env/lib/python3.10/site-packages/sglang/srt/managers/tp_worker.py\", line 209, in exposed_step\n    \
+               self.forward_step()\n  File \"/opt/env/lib/python3.10/site-packages/vllm/model_executor/layers/linear.py\", \
+               line 134, in apply\n    return F.linear(x, layer.weight, bias)\ntorch.cuda.OutOfMemoryError: CUDA out of \
+               memory. Tried to allocate 828.00 MiB. GPU \n";
+    let told = report(log);
+    assert!(told.contains("--mem-fraction-static"), "{told}");
+    for other in ["--gpu-memory-utilization", "--max-num-seqs", "--enforce-eager", "warm-up or graph capture"] {
+        assert!(!told.contains(other), "{other}: {told}");
+    }
+}
+
+#[test]
+fn a_pool_of_what_was_left_has_no_limit_of_its_own() {
+    let log = |free: &str, pool: &str| {
+        format!(
+            "name: GeForce GTX 1080 major: 6 minor: 1 memoryClockRate(GHz): 1.7335\ntotalMemory: 7.92GiB freeMemory: {free}\n\
+             W tensorflow/core/common_runtime/bfc_allocator.cc:275] Allocator (GPU_0_bfc) ran out of memory trying to \
+             allocate 9.00MiB.  Current allocation summary follows.\n\
+             I tensorflow/core/common_runtime/bfc_allocator.cc:674] Stats: \nLimit:                    {pool}\n\
+             InUse:                    57802752\nMaxInUse:                 57802752\n\
+             tensorflow.python.framework.errors_impl.ResourceExhaustedError: OOM when allocating tensor of shape \
+             [3,3,512,512] and type float\n"
+        )
+    };
+    assert_eq!(first_cause(&log("152.31MiB", "60227584")), "other_process");
+    // Of a device that was empty, a small pool is one that somebody asked for.
+    assert_eq!(first_cause(&log("7.80GiB", "60227584")), "framework_limit");
+}
+
+#[test]
+fn weights_that_come_back_to_the_device_are_no_pass() {
+    let log = format!(
+        "Traceback (most recent call last):\n  File \"/w/workers/policy.py\", line 205, in load_policy_model_to_gpu\n    \
+         buffer.param_data.storage().resize_(buffer.param_data_size)\n{FULL_CARD}"
+    );
+    let offers = offers_for(&log);
+    assert!(!offers.contains(&"gradient-checkpointing") && !offers.contains(&"smaller-batch"), "{offers:?}");
+}
+
+#[test]
+fn no_actor_of_the_job_is_named_for_ending() {
+    let log = |lead: &str| {
+        format!(
+            "{lead}\ntorch.OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 MiB. GPU 0 has a total capacity of \
+             23.06 GiB of which 19.97 MiB is free. Including non-PyTorch memory, this process has 1.77 GiB memory in use. \
+             Process 39820 has 21.26 GiB memory in use. Of the allocated memory 1.31 GiB is allocated by PyTorch, and \
+             92.70 MiB is reserved by PyTorch but unallocated.\n"
+        )
+    };
+    let lines = |lead: &str| lines_of(&log(lead), "free-the-device").join(" ");
+    assert!(lines("step 1").contains("kill 39820"), "{}", lines("step 1"));
+    let of_ray = lines("ray.exceptions.RayTaskError(OutOfMemoryError): ray::Policy.step() (pid=41622)");
+    assert!(!of_ray.contains("kill 39820") && of_ray.contains("39820"), "{of_ray}");
+}
+
+#[test]
+fn what_a_program_would_say_is_no_failure() {
+    let log =
+        |command: &str| format!("ann@box:~$ {command}\nout of memory\ncannot decode tile, memory error\nann@box:~$ \n");
+    let found = |command: &str| !incident(&log(command)).is_null();
+    assert!(!found("strings $(which sox) | grep memory") && !found("tool --help | grep memory"));
+    assert!(!found("grep -rn memory src/error.c"));
+    assert!(found("./tool in.wav"));
+    assert!(found("grep memory run.log"));
+}
+
+#[test]
+fn names_say_what_figures_are_and_numbers_of_requests_are_none() {
+    let facts = |log: &str| incident(log)["facts"].clone();
+    let limited = facts("$ ulimit -v\n4194304\n$ ./solve\nsolve: out of memory\n");
+    assert_eq!(limited["limit_bytes"], 4_u64 << 30, "{limited}");
+    let table = facts("solve: out of memory\n$ free -m | sed -n 2p\nMem:           15879        2110       13330\n");
+    assert_eq!(table["capacity_bytes"], 15_879_u64 << 20, "{table}");
+    let peak =
+        facts("placed (max_rss 1204.0 MiB, delta_rss +0.0 MiB)\nrouted (max_rss 2408.0 MiB)\nvpr: out of memory\n");
+    assert_eq!(peak["peak_bytes"], 2408_u64 << 20, "{peak}");
+    // 485 MiB in KiB, or 485 GiB in MiB.
+    let open = facts(
+        "solve: out of memory\n              total        used        free\nMem:         496582      427246       15137\n",
+    );
+    assert!(open["capacity_bytes"].is_null(), "{open}");
+    let id = facts("ERROR Out of memory: exception processing requestId 71120002\n");
+    assert!(id["requested_bytes"].is_null(), "{id}");
+    let blocks = facts(
+        "pool 0, shared memory, free/total blocks 65571/524288\nfio: out of memory, failed allocating random map\n",
+    );
+    assert!(blocks["free_bytes"].is_null() && blocks["capacity_bytes"].is_null(), "{blocks}");
+}
+
+#[test]
+fn free_memory_below_its_floor_is_a_failure_and_so_is_a_need_above_what_there_is() {
+    for log in [
+        "Total free memory (2.10 GB) is below the threshold (4.00 GB) at Rank 3 !!\nThe program is going to be terminated\n",
+        "e cl-0 Epoch 438 requires 4.49 GB memory. Only 3.95 GB available on device.\n",
+        "ValueError: The configured object store size (12.04 GB) exceeds /dev/shm size (12.03 GB).\n",
+    ] {
+        assert!(!incident(log).is_null(), "{log}");
+    }
+}
+
+#[test]
+fn one_linker_is_no_crowd_of_compilers() {
+    let log = |killed: &str| {
+        format!("   Compiling ayb v0.1.9\ncollect2: fatal error: {killed} terminated with signal 9 [Killed]\n")
+    };
+    assert!(!report(&log("ld")).contains("a compiler was killed"), "{}", report(&log("ld")));
+    assert!(report("c++: fatal error: Killed signal terminated program cc1plus\n").contains("compiler"));
+}
+
+#[test]
+fn the_device_s_own_message_counts_before_the_exception_around_it() {
+    let log = "Traceback (most recent call last):\n  File \"D:\\w\\bot.py\", line 25, in <module>\n    state = \
+               paddle.load(path)\nMemoryError: \n\n----------------------\nError Message Summary:\n----------------------\n\
+               ResourceExhaustedError: \n\nOut of memory error on GPU 0. Cannot allocate 50.000000MB memory on GPU 0, \
+               11.999512GB memory has been allocated and available memory is only 0.000000B.\n\nPlease check whether there \
+               is any other process using GPU 0.\nIf the above ways do not solve the out of memory problem, you can try to \
+               use CUDA managed memory.\n";
+    let told = report(log);
+    assert!(told.starts_with("GPU 0 ran out of memory") && !told.contains("A request for host memory"), "{told}");
+}
+
+#[test]
+fn what_a_log_is_read_with_is_no_job_that_ended() {
+    let log = |viewer: &str| {
+        format!(
+            "ann@box:~$ {viewer}\nggml_backend_cuda_buffer_type_alloc_buffer: allocating 871.52 MiB on device 0: cudaMalloc \
+             failed: out of memory\nann@box:~$ nvidia-smi --query-gpu=index,memory.used,memory.total \
+             --format=csv,noheader\n0, 32018 MiB, 32607 MiB\n"
+        )
+    };
+    assert_eq!(first_cause(&log("./solve")), "other_process");
+    assert_ne!(first_cause(&log("journalctl -u serve -n 3")), "other_process");
+}
+
+#[test]
+fn a_small_shared_memory_that_is_empty_may_still_be_too_small() {
+    let log = |size: &str| {
+        format!(
+            "Traceback (most recent call last):\n  File \"/w/run.py\", line 4, in <module>\n    buffer = RawArray('B', n)\n\
+             OSError: [Errno 28] No space left on device: '/dev/shm/pym-41-x'\n$ df -h /dev/shm\n\
+             Filesystem      Size  Used Avail Use% Mounted on\nshm             {size}     0   {size}   0% /dev/shm\n"
+        )
+    };
+    assert!(offers_for(&log("64M")).contains(&"shm-size"), "{:?}", offers_for(&log("64M")));
+}
+
+#[test]
+fn a_compiled_program_has_no_line_of_python() {
+    let log = "[==========] Running 118 tests from 24 test suites.\n[ RUN      ] OrcWriterTest.Footer\n\
+               C++ exception with description \"std::bad_alloc: out_of_memory: RMM failure at:/opt/env/include/rmm/mr/device/\
+               pool_memory_resource.hpp:269: Maximum pool size exceeded\" thrown in the test body.\n";
+    let told = report(log);
+    assert!(!told.contains("rmm.reinitialize") && !told.contains("rmm.mr."), "{told}");
+}
+
+#[test]
+fn a_pipeline_on_jax_takes_no_argument_of_pytorch() {
+    let log = "Traceback (most recent call last):\n  File \"/w/bulk.py\", line 104, in draw\n    images = pipeline(prompt_ids, \
+               params, rng, jit=True).images\n  File \"/v/lib/python3.10/site-packages/diffusers/pipelines/stable_diffusion/\
+               pipeline_flax_stable_diffusion.py\", line 315, in __call__\n    images = _p_generate(\n\
+               jaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: Ran out of memory in memory space hbm. Used 9.71G of \
+               7.48G hbm. Exceeded hbm capacity by 2.23G\n";
+    let told = report(log);
+    for line in ["enable_tiling", "torch_dtype", "num_images_per_prompt", ".split("] {
+        assert!(!told.contains(line), "{line}: {told}");
+    }
+}
+
+#[test]
+fn variables_are_set_as_the_shell_at_the_prompt_sets_them() {
+    let log = |prompt: &str| {
+        format!(
+            "{prompt} solve.exe\nggml_backend_cuda_buffer_type_alloc_buffer: allocating 871.52 MiB on device 0: cudaMalloc \
+             failed: out of memory\nC:\\w\\x\n"
+        )
+    };
+    let lines = |prompt: &str| lines_of(&log(prompt), "other-device").join(" ");
+    assert!(lines("PS C:\\w>").contains("$env:CUDA_VISIBLE_DEVICES"), "{}", lines("PS C:\\w>"));
+    assert!(lines("C:\\w>").contains("set CUDA_VISIBLE_DEVICES"), "{}", lines("C:\\w>"));
+}
+
+#[test]
+fn what_was_free_before_a_pool_was_taken_contradicts_no_refusal() {
+    let log = "totalMemory: 7.92GiB freeMemory: 6.60GiB\nW tensorflow/core/common_runtime/bfc_allocator.cc:275] Allocator \
+               (GPU_0_bfc) ran out of memory trying to allocate 1.10GiB.  Current allocation summary follows.\n";
+    let told = report(log);
+    assert!(!told.contains("is printed as free although") && !told.contains("were refused although"), "{told}");
+}
+
+#[test]
+fn a_full_file_is_shared_memory_where_what_follows_names_it_so() {
+    let log = |file: &str| {
+        format!(
+            "Traceback (most recent call last):\n  File \"/v/lib/python3.9/site-packages/pandarallel/core.py\", line 263, in \
+             closure\n    pickle.dump(chunk, file_descriptor)\nOSError: [Errno 28] No space left on device\n\n\
+             During handling of the above exception, another exception occurred:\n\nTraceback (most recent call last):\n  \
+             File \"/v/lib/python3.9/site-packages/pandarallel/core.py\", line 274, in closure\n    os.unlink(name)\n\
+             FileNotFoundError: [Errno 2] No such file or directory: '{file}'\n"
+        )
+    };
+    assert_eq!(first_cause(&log("/dev/shm/pandarallel_input_x.pickle")), "shared_memory");
+    assert!(incident(&log("/tmp/pandarallel_input_x.pickle")).is_null());
+}
