@@ -271,6 +271,7 @@ fn what_a_program_would_say_is_no_failure() {
     assert!(!found("grep -rn memory src/error.c"));
     assert!(found("./tool in.wav"));
     assert!(found("grep memory run.log"));
+    assert!(found("./run --help-all > /dev/null") && found("man tool; ./tool in.wav"));
 }
 
 #[test]
@@ -305,6 +306,15 @@ fn free_memory_below_its_floor_is_a_failure_and_so_is_a_need_above_what_there_is
     ] {
         assert!(!incident(log).is_null(), "{log}");
     }
+}
+
+#[test]
+fn a_need_that_was_met_in_another_way_is_no_failure_and_a_faulty_module_is_none() {
+    let met =
+        "This model requires 24 GB memory. Only 16 GB available on your GPU, so we offload the rest.\nstep 1\nstep 2\n";
+    assert!(incident(met).is_null(), "{}", incident(met));
+    let module = "ECC: uncorrectable memory error, memory error count 3\n";
+    assert!(incident(module).is_null(), "{}", incident(module));
 }
 
 #[test]

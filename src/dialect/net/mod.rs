@@ -668,6 +668,8 @@ const WAY_ON: &[&str] = &[
     "continuing",
     "continue without",
     "continue with",
+    "offload the rest",
+    "offloading the rest",
     "ignoring",
     "ignored",
     "recover",

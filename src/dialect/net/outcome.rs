@@ -182,7 +182,10 @@ pub fn is_listed(document: &Document, position: usize) -> bool {
         let tool = words.next().unwrap_or_default();
         let searches = matches!(tool, "grep" | "rg" | "zgrep" | "egrep" | "ag");
         let texts = |word: &str| TEXTS.iter().any(|end| word.ends_with(end)) || word.contains("/share/doc/");
-        matches!(tool, "strings" | "man" | "info") || typed.contains(" --help") || searches && words.any(texts)
+        // Of several commands in one line the last one may have run.
+        let alone = !typed.contains(';') && !typed.contains("&&");
+        let help = typed.split_whitespace().any(|word| word == "--help");
+        alone && (matches!(tool, "strings" | "man" | "info") || help || searches && words.any(texts))
     })
 }
 

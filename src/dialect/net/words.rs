@@ -707,7 +707,6 @@ const SENTENCES: &[(&str, Option<Resource>)] = {
         ("consuming too much memory", None),
         ("memory object allocation failure", Some(Gpu)),
         ("exceeds /dev/shm size", Some(Shm)),
-        (", memory error", None),
         ("no more memory", None),
         ("no free memory", None),
         ("memory shortage", None),
@@ -1100,6 +1099,11 @@ pub fn spoken(line: &str, lower: &str) -> Option<Spoken> {
     if lower.contains("cannot access memory at") {
         return None;
     }
+    // The last word of a line that says what could not be done; a machine's faulty memory is told in another way.
+    let end = lower.trim_end_matches(['.', '!', ' ']).len();
+    if let Some(at) = lower[..end].strip_suffix(", memory error").map(str::len) {
+        return Some(Spoken { at: at + 2, end, named: false, resource: None });
+    }
     // Some loggers, and people, write everything in lower case.
     let lowered = line == lower;
     let named = NAMES.iter().find_map(|(name, resource)| {
@@ -1252,7 +1256,10 @@ pub fn spoken(line: &str, lower: &str) -> Option<Spoken> {
         && let Some((need, bound)) = rest
             .split_once(" but ")
             .or_else(|| rest.split_once(", only "))
-            .or_else(|| rest.split_once(". only ").filter(|_| lower.contains("memory")))
+            // `… so we offload the rest`: it found a way.
+            .or_else(|| {
+                rest.split_once(". only ").filter(|(_, bound)| lower.contains("memory") && !bound.contains(','))
+            })
             .or_else(|| rest.split_once(", ").filter(|(_, bound)| holder_has(bound)))
         && super::roles::has_size(need)
         && super::roles::has_size(bound)
