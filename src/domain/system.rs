@@ -20,16 +20,7 @@ impl System {
         }
     }
 
-    /// How much memory there is, and how much of it is free.
-    pub const fn memory(self) -> &'static str {
-        match self {
-            System::Linux => "free -h",
-            System::Windows => "systeminfo | findstr Memory",
-            System::MacOs => "top -l 1 | grep PhysMem",
-        }
-    }
-
-    /// The same, with what limits a process or its group.
+    /// How much memory there is and how much of it is free, with what limits a process or its group.
     pub const fn limits(self) -> &'static str {
         match self {
             System::Linux => "ulimit -v; cat /sys/fs/cgroup/memory.max; free -h",

@@ -555,11 +555,12 @@ impl<'a> Case<'a> {
         targets.push(Target::Program);
         let place = |knob: &Knob| targets.iter().position(|target| *target == knob.target);
         knobs.retain(|knob| place(knob).is_some());
-        if !Need::OwnCode.met(self) || self.native_program() {
-            knobs.retain(Knob::is_a_setting);
-        }
-        if self.native_program() {
-            knobs.retain(|knob| !matches!(knob.target, Target::Rapids | Target::Cupy | Target::DaskCuda));
+        let native = self.native_program();
+        if native || !Need::OwnCode.met(self) {
+            knobs.retain(|knob| {
+                let of_python = matches!(knob.target, Target::Rapids | Target::Cupy | Target::DaskCuda);
+                knob.is_a_setting() && !(native && of_python)
+            });
         }
         knobs.sort_by_key(place);
         // A trainer that nothing shows is named behind a line for the framework itself, never alone.

@@ -307,21 +307,15 @@ impl Knob {
 
     /// The same for a Mac; `None` for a tool or file of Linux alone.
     pub(crate) fn for_macos(self) -> Option<Knob> {
-        const OF_LINUX: [&str; 12] = [
-            "free ",
-            "/proc/",
-            "/dev/shm",
-            "/sys/",
-            "swapon",
-            "systemctl ",
-            "sysctl ",
-            "nvidia-smi",
-            "rocm-smi",
-            "fuser ",
-            "watch ",
-            "dmesg",
-        ];
-        (!OF_LINUX.iter().any(|tool| self.line.en.contains(tool))).then_some(self)
+        const TOOLS: [&str; 9] =
+            ["free", "systemctl", "fuser", "watch", "dmesg", "nvidia-smi", "rocm-smi", "fallocate", "mount"];
+        // macOS has a sysctl of its own, with other names.
+        const PLACES: [&str; 4] = ["/proc/", "/dev/shm", "/sys/", "sysctl vm."];
+        let line = &self.line.en;
+        let command = line.strip_prefix("sudo ").unwrap_or(line);
+        let tool = command.split_whitespace().next().unwrap_or_default();
+        let of_linux = TOOLS.contains(&tool) || PLACES.iter().any(|place| line.contains(place));
+        (!of_linux).then_some(self)
     }
 }
 

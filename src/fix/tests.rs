@@ -641,6 +641,24 @@ fn a_layer_that_is_made_has_read_no_data() {
 }
 
 #[test]
+fn on_a_mac_lines_are_those_that_it_has() {
+    let kept = |line: &str| Knob { target: Target::Shell, line: Text::same(line) }.for_macos().is_some();
+    for line in ["sudo sysctl iogpu.wired_limit_mb=49152", "print the free heap after each round", "vm_stat"] {
+        assert!(kept(line), "{line}");
+    }
+    for line in [
+        "free -h",
+        "sudo sysctl vm.max_map_count=1048576",
+        "sudo fallocate -l 32G /swapfile && sudo swapon /swapfile",
+        "watch -n 60 'grep -H ^Pss: /proc/PID/smaps_rollup'",
+        "sudo mount -o remount,size=8G /dev/shm",
+        "nvidia-smi -L",
+    ] {
+        assert!(!kept(line), "{line}");
+    }
+}
+
+#[test]
 fn on_windows_lines_are_those_of_its_shell() {
     let set = |line: &str| {
         Knob { target: Target::Shell, line: Text::same(line) }.for_windows(Shell::Cmd).map(|knob| knob.line.en)

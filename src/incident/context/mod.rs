@@ -448,7 +448,8 @@ pub struct Context {
     pub subject: Option<Subject>,
 }
 
-/// Bytes of /dev/shm that nobody's single request passes; a container has 64 MiB unless it is told otherwise.
+/// Free bytes of /dev/shm from which on a request of unknown size is taken to have had room; a container has 64 MiB in
+/// all unless it is told otherwise.
 const ENOUGH_SHARED: u64 = 4 << 30;
 
 impl Context {
