@@ -231,7 +231,7 @@ impl Size {
 
 /// Words for units, the longest that share a beginning first: their power of 1024, and whether they say so themselves.
 /// `Go`, `Мо` and their like are what translated programs print.
-const WORDS: [(&str, u32, bool); 55] = [
+const WORDS: [(&str, u32, bool); 58] = [
     ("kibibytes", 1, true),
     ("mebibytes", 2, true),
     ("gibibytes", 3, true),
@@ -242,6 +242,9 @@ const WORDS: [(&str, u32, bool); 55] = [
     ("kbytes", 1, false),
     ("mbytes", 2, false),
     ("gbytes", 3, false),
+    ("kbyte", 1, false),
+    ("mbyte", 2, false),
+    ("gbyte", 3, false),
     ("octets", 0, false),
     ("bytes", 0, false),
     ("byte", 0, false),

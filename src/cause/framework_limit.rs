@@ -58,8 +58,8 @@ fn counts_addresses(incident: &Incident) -> bool {
 
 fn refute(incident: &Incident) -> Text {
     let event = &incident.event;
-    // A compiled program has no line of Python to ask by.
-    let native = incident.context.has(Clue::NativeProgram);
+    // A compiled program has no line of Python to ask by, and Spark's executors are Java's.
+    let native = incident.context.has(Clue::NativeProgram) || incident.context.origin.spark_rapids;
     let own_limit = event.program.own_limit().filter(|told| !native && release::knows(incident, told));
     if event.has(Sign::ExpandableReserve) {
         return text!(

@@ -1,10 +1,10 @@
 //! What an incident is by the program behind it: who asked whom for memory, and what kind of job it was. Everything in
 //! the mechanisms that depends on a program stands here.
 
-use crate::dialect::{Resource, Sign};
+use crate::dialect::{Resource, Sign, naming};
 use crate::domain::program::{DeviceUse, Kind};
 use crate::domain::trainer::{Purpose, Trainer};
-use crate::domain::{Number, closed_set};
+use crate::domain::{Number, Program, closed_set};
 use crate::incident::Incident;
 use crate::incident::context::{Clue, Phase};
 
@@ -149,7 +149,18 @@ pub fn job_kind(incident: &Incident) -> Option<JobKind> {
 /// The application or engine around the framework, or the program on a language's runtime, where the log shows one.
 pub fn program(incident: &Incident) -> Option<&str> {
     let trainer = incident.context.trainer.value().filter(|trainer| *trainer != Trainer::PlainPytorch);
-    trainer.map(Trainer::id).or(incident.event.caller.as_ref().map(|caller| caller.id()))
+    trainer.map(Trainer::id).or(killed(incident)).or(incident.event.caller.as_ref().map(|caller| caller.id()))
+}
+
+/// The name of the process that the killer ended, where it is a program's: `tmux: server` is tmux's, and that of a
+/// runtime or a launcher says nothing of what it ran.
+fn killed(incident: &Incident) -> Option<&str> {
+    let event = &incident.event;
+    let name = event.facts.process_name.get().filter(|_| event.program.kind() == Kind::OomKiller)?;
+    let name = name.split([':', '/', ' ']).next().unwrap_or_default();
+    let word = name.len() >= 3 && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
+    let runs_others = naming::is_wrapper(name) || Program::named(name).is_some_and(|program| program.runs_others());
+    (word && !runs_others).then_some(name)
 }
 
 /// True where an engine sizes its cache as a share of what the weights leave free, and the cache is what failed.

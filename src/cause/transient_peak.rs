@@ -1,6 +1,8 @@
 //! One phase needs far more than the steady state.
 
 use super::{Cause, CauseId};
+use crate::domain::System;
+use crate::domain::program::{METER_OF_MACS, METER_OF_WINDOWS};
 use crate::incident::{Incident, release};
 use crate::text;
 use crate::text::Text;
@@ -36,11 +38,15 @@ fn doc() -> Text {
 
 fn refute(incident: &Incident) -> Text {
     if incident.event.resource.on_host() {
+        let now = match incident.system() {
+            System::Linux => "while sleep 1; do grep VmRSS /proc/PID/status; done",
+            System::Windows => METER_OF_WINDOWS.now,
+            System::MacOs => METER_OF_MACS.now,
+        };
         return text!(
-            en: "Sample the resident memory once a second (`while sleep 1; do grep VmRSS /proc/PID/status; done`): if \
-                 it climbs evenly instead of jumping before the end, it is no peak.",
-            zh: "每秒采样一次常驻内存（`while sleep 1; do grep VmRSS /proc/PID/status; done`）：若是平缓上升而不是结尾\
-                 突增，则不是瞬时峰值。"
+            en: "Sample the resident memory once a second (`{now}`): if it climbs evenly instead of jumping before the \
+                 end, it is no peak.",
+            zh: "每秒采样一次常驻内存（`{now}`）：若是平缓上升而不是结尾突增，则不是瞬时峰值。"
         );
     }
     let accelerator = incident.event.accelerator();

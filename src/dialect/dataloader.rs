@@ -33,9 +33,16 @@ fn read(document: &Document, position: usize) -> Option<Event> {
 /// True for a line that names a file in shared memory or the code that makes one.
 fn in_shared_memory(line: &str) -> bool {
     // `_share_fd_cpu_`, `_share_filename_cpu_`: torch/multiprocessing/reductions.py and torch/storage.py.
-    ["</torch_", "/dev/shm", "multiprocessing/heap.py", "multiprocessing/shared_memory.py", "SemLock(", "_share_f"]
-        .iter()
-        .any(|place| line.contains(place))
+    const PLACES: [&str; 7] = [
+        "</torch_",
+        "/dev/shm",
+        "multiprocessing/heap.py",
+        "multiprocessing/shared_memory.py",
+        "SemLock(",
+        "_share_f",
+        "SharedMemory(create=True",
+    ];
+    PLACES.iter().any(|place| line.contains(place))
 }
 
 /// `No space left on device`: a disk, unless the traceback leads into shared memory.
@@ -55,6 +62,13 @@ fn full_device(document: &Document, position: usize) -> Option<Event> {
         let behind = || field::behind(document, position, NEAR).map(|at| field::text(document, at));
         let handled = behind().take(4).any(|line| line.starts_with("During handling of the above exception"));
         handled && behind().any(|line| line.contains("Error: ") && line.contains("/dev/shm/"))
+    };
+    // joblib keeps arrays for its workers in /dev/shm, where there is one; `df`, asked afterwards, finds it full.
+    let shared = shared || {
+        let above = || field::before(position, 12).map(|at| field::text(document, at));
+        let behind = || field::behind(document, position, NEAR).map(|at| field::text(document, at));
+        above().any(|line| line.contains("joblib/_memmapping_reducer.py"))
+            && behind().any(|line| line.contains(" 100% ") && line.trim_end().ends_with("/dev/shm"))
     };
     // A program that names its segment has a message of its own.
     if !shared && line.contains("shared memory") {

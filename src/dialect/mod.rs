@@ -538,8 +538,17 @@ impl Look {
             }
         }
         let killed = matches!(event.program.kind(), Kind::OomKiller | Kind::Scheduler);
-        if !self.spent && self.inside_engine && (event.program.runs_others() || killed) {
-            event.caller = naming::runs_on(document, position);
+        // What is built on a framework has a name of its own.
+        let framework = event.program.kind() == Kind::TrainingFramework;
+        if !self.spent && self.inside_engine {
+            event.caller = match event.program.runs_others() || killed {
+                true => naming::runs_on(document, position),
+                false if framework => naming::built_on(document, position),
+                false => None,
+            };
+        }
+        if self.inside_engine && event.caller.is_none() {
+            event.caller = naming::fork(document, position, event.program);
         }
         if !self.spent && net::survived(document, position, &event) {
             event.standing = Standing::Harmless;

@@ -19,6 +19,11 @@ impl Event {
         self.message.contains(words)
     }
 
+    /// True where TensorFlow's pool of page-locked memory ran out, by its name: `gpu_host_bfc`, `cuda_host_bfc`.
+    pub(crate) fn of_the_pinned_pool(&self) -> bool {
+        self.says("host_bfc")
+    }
+
     /// True where a node that ran short evicted a pod: the limit it prints is its own threshold, not the pod's.
     pub(crate) fn evicted(&self) -> bool {
         self.resource == Resource::Host && self.facts.number(Number::MemoryRequest).is_some()

@@ -185,12 +185,15 @@ fn failed(line: &str) -> Option<Option<u64>> {
     let front = &line[..place];
     let labelled =
         front.ends_with("JobState=") || front.trim_end().ends_with("State:") || front.trim_end().ends_with("state");
-    let row = front.trim_start().starts_with(|c: char| c.is_ascii_digit())
-        && (line.contains("0:125")
-            || line.contains("0:0")
-            || line.contains('|')
-            || word.ends_with('+')
-            || front.contains(".batch"));
+    // A table of chosen columns may begin with the state, which its width cuts.
+    let first = front.trim().is_empty() && word.ends_with('+');
+    let row = first
+        || front.trim_start().starts_with(|c: char| c.is_ascii_digit())
+            && (line.contains("0:125")
+                || line.contains("0:0")
+                || line.contains('|')
+                || word.ends_with('+')
+                || front.contains(".batch"));
     // `CUDA_ERROR_OUT_OF_MEMORY` is an error's name.
     let within = front.ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
     (state && !within && (labelled || row)).then(|| job_of_row(line).filter(|_| row))
@@ -300,6 +303,8 @@ fn surroundings(document: &Document, position: usize, event: &mut Event) {
 
 /// Lines before a report in which a job script or a rule's resources may stand, and lines of the head of the log.
 const SCRIPT: usize = 300;
+/// Lines behind it, where somebody shows the script below the report.
+const BELOW: usize = 40;
 
 /// The memory that the job asked for on each node. Slurm counts in powers of 1024, and in MiB without a suffix
 /// (`sbatch`, --mem).
@@ -307,7 +312,7 @@ fn requested_memory(document: &Document, position: usize) -> Option<Figure> {
     let mut per_cpu: Option<(u64, Span)> = None;
     let (mut cpus, mut tasks, mut tasks_per_node, mut nodes) = (1u64, None, None, None);
     let head = 0..SCRIPT.min(position.saturating_sub(SCRIPT));
-    for at in field::before(position, SCRIPT).chain(head).chain(field::behind(document, position, NEAR)) {
+    for at in field::before(position, SCRIPT).chain(head).chain(field::behind(document, position, BELOW)) {
         let line = field::text(document, at);
         let span = Span::line(field::number(document, at));
         if let Some(mib) = field::number_after(line, "mem_mib=") {

@@ -62,7 +62,8 @@ fn cpu_allocator(document: &Document, position: usize) -> Option<Event> {
     }
     let mut event = field::event(document, position, "pytorch-cpu-allocator", Program::Pytorch, Resource::Host);
     let mut end = wording.unwrap_or(start) + 1;
-    match asked.and_then(|offset| request(&message, offset)) {
+    // Up to 1.1 it counted whole GB: `0GB` is anything below one.
+    match asked.and_then(|offset| request(&message, offset)).filter(|(figure, _)| figure.bytes > 0) {
         Some((figure, after)) => {
             event.facts.note(Fact::Requested, figure);
             end = end.max(after);

@@ -79,6 +79,13 @@ pub enum Reads {
 
 /// Memory of a process, for programs that use no device.
 pub const PROCESS_METER: Meter = Meter { now: "grep VmRSS /proc/PID/status", peak: "grep VmHWM /proc/PID/status" };
+/// The same on Windows.
+pub const METER_OF_WINDOWS: Meter = Meter {
+    now: "Get-Process -Id PID | Select-Object WorkingSet64",
+    peak: "Get-Process -Id PID | Select-Object PeakWorkingSet64",
+};
+/// The same on a Mac, whose `time` prints a process's peak when it ends.
+pub const METER_OF_MACS: Meter = Meter { now: "ps -o rss= -p PID", peak: "/usr/bin/time -l <your command>" };
 
 /// The language of a program's commands and settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -456,6 +456,13 @@ impl<'a> Case<'a> {
         if program == Program::Jax {
             targets.retain(|target| !matches!(target, Target::Diffusers | Target::HfTrainer | Target::Pytorch));
         }
+        if self.context.origin.spark_rapids {
+            targets.push(Target::Spark);
+        }
+        // The process has another framework's pool beside its own memory.
+        if self.context.pools.iter().any(|pool| pool.of_tensorflow) {
+            targets.push(Target::TensorFlow);
+        }
         if self.fastai_before_the_first() {
             targets.retain(|target| *target != Target::Fastai);
         }
@@ -474,6 +481,9 @@ impl<'a> Case<'a> {
             targets.push(Target::Windows);
         }
         targets.push(Target::Shell);
+        if self.context.origin.spark_rapids {
+            targets.retain(|target| !matches!(target, Target::Rapids | Target::DaskCuda));
+        }
         targets.retain(|target| self.allows(*target));
         // Where nothing tells who set the limit, all of them are shown.
         let last = [Target::Docker, Target::Kubernetes, Target::Slurm, Target::Linux];

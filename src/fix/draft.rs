@@ -7,7 +7,7 @@ use super::need::Need;
 use super::tools::Setting;
 use super::{Advice, Certainty, Costs, Fix, Frees, Knob, Offer, Part};
 use crate::cause::mechanism::pool;
-use crate::domain::Target;
+use crate::domain::{Target, Trainer};
 use crate::incident::context::Clue;
 use crate::text;
 use crate::text::Text;
@@ -299,9 +299,9 @@ impl<'a> Draft<'a> {
 
 /// Circumstances that lines of any fix may depend on: a data loader feeds the job, a model is trained, the program runs
 /// a session of TensorFlow 1, sound is worked on, the device has no bf16, a tool is run whose user writes no line, a
-/// line of the user's own code is shown, JAX shows, one of diffusers' pipelines is called.
-pub const UNIVERSAL: [&str; 9] =
-    ["loader", "trains", "session", "sound", "before-ampere", "installed", "code", "jax", "pipe"];
+/// line of the user's own code is shown, JAX shows, one of diffusers' pipelines is called, Spark calls cuDF from Java.
+pub const UNIVERSAL: [&str; 10] =
+    ["loader", "trains", "session", "sound", "before-ampere", "installed", "code", "jax", "pipe", "spark-rapids"];
 
 /// Those of them that are given.
 fn universal(case: &Case) -> Vec<&'static str> {
@@ -315,6 +315,7 @@ fn universal(case: &Case) -> Vec<&'static str> {
         case.shows_own_code(),
         case.shows_jax(),
         case.shows_a_pipeline(),
+        case.context.origin.spark_rapids,
     ];
     UNIVERSAL.iter().zip(given).filter(|(_, given)| *given).map(|(name, _)| *name).collect()
 }
@@ -430,8 +431,17 @@ const LLAMA_ARGUMENTS: [(&str, &str); 9] = [
 fn called_in_python(case: &Case) -> bool {
     let makes =
         |code: &str| ["LLM(", "Llama(", "EngineArgs(", "TurbomindEngineConfig("].iter().any(|call| code.contains(call));
+    // A script of the user's own that calls into the engine's process.
+    let own_script = || {
+        let first = case.context.frames.first();
+        first.is_some_and(|frame| frame.is_user_code() && !frame.path().contains("/bin/"))
+            && case.frames_of("/vllm/")
+            && !case.frames_of("vllm/entrypoints/")
+            && case.trainer() != Some(Trainer::Trl)
+    };
     case.clue(Clue::EngineObject)
         || case.frames_of("vllm/entrypoints/llm.py")
+        || own_script()
         || case.context.frames.iter().any(|frame| frame.code.as_deref().is_some_and(makes))
 }
 

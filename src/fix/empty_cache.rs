@@ -2,6 +2,7 @@
 
 use super::prelude::*;
 use crate::account::Holder;
+use crate::dialect::Sign;
 
 pub const FIX: Fix = Fix {
     id: "empty-cache",
@@ -64,6 +65,13 @@ fn advise(case: &Case) -> Advice {
                 en: "a library beside PyTorch asks the driver for memory that PyTorch's cache holds",
                 zh: "PyTorch 之外的库要向驱动申请被 PyTorch 缓存占住的显存"
             ));
+    }
+    if case.sign(Sign::AsyncBackend) {
+        return Advice::WontHelp(text!(
+            en: "the driver's pool, from which PyTorch takes its memory here, gives out what is free in it before it \
+                 refuses",
+            zh: "此处 PyTorch 使用驱动的内存池；它在拒绝之前会先用尽池内的空闲部分"
+        ));
     }
     // The free blocks of private pools have a figure of their own.
     let default_pools = case.ledger.amount(Holder::Cached).or(case.cached());

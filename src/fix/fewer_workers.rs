@@ -97,7 +97,8 @@ fn advise(case: &Case) -> Advice {
         ));
     }
     // A child that fails as it starts may be anybody's.
-    let torch = torch_loader(case) && Need::OwnCode.met(case) && Need::Loader.met(case);
+    let spawned = !loader && case.frames_of("multiprocessing/spawn.py");
+    let torch = torch_loader(case) && Need::OwnCode.met(case) && Need::Loader.met(case) && !spawned;
     let early = !release::shows(case.incident, "prefetch_factor persistent_workers");
     let persistent = torch && case.context.persistent_workers.value() == Some(true);
     let pool = case.sign(Sign::PoolWorkerKilled) || runs_a_pool(case);

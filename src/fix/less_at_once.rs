@@ -43,6 +43,9 @@ pub const FIX: Fix = Fix {
         .when("sessions"),
         said(Target::OnnxRuntime, "config.pbtxt: a smaller max_batch_size", "config.pbtxt：减小 max_batch_size")
             .when("triton"),
+        line(Target::Spark, "--conf spark.rapids.sql.concurrentGpuTasks=1")
+            .note("or a smaller spark.rapids.sql.batchSizeBytes", "或减小 spark.rapids.sql.batchSizeBytes")
+            .when("spark-rapids"),
         said(
             Target::Julia,
             "half as much at once: a smaller batch, array or grid",

@@ -27,8 +27,8 @@ pub const FIX: Fix = Fix {
         line(Target::Tgi, "--max-total-tokens {shown}"),
         line(Target::LlamaCpp, "-c {shown}"),
         line(Target::Ollama, "PARAMETER num_ctx {shown}").note(
-            "or options: {\"num_ctx\": …}; from 0.5.13 on OLLAMA_CONTEXT_LENGTH={shown} ollama serve",
-            "或 options: {\"num_ctx\": …}；0.5.13 起也可用 OLLAMA_CONTEXT_LENGTH={shown} ollama serve",
+            "or options: {\"num_ctx\": …}; from 0.5.13 on the variable OLLAMA_CONTEXT_LENGTH={shown}",
+            "或 options: {\"num_ctx\": …}；0.5.13 起也可用环境变量 OLLAMA_CONTEXT_LENGTH={shown}",
         ),
         line(Target::Ollama, "PARAMETER num_ctx {shown}")
             .note("or options: {\"num_ctx\": …}", "或 options: {\"num_ctx\": …}")

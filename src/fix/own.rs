@@ -48,6 +48,11 @@ const TOOLS: &[&str] = &[
     "/openrlhf/",
     "/nemo_rl/",
     "/rllib/",
+    // Servers of models, with a command and settings.
+    "/xinference/",
+    "/fastchat/",
+    "/open_webui/",
+    "/khoj/",
     // Poses of animals.
     "/deeplabcut/",
     // Pipelines of neuroimaging.
@@ -136,6 +141,10 @@ impl<'a> Case<'a> {
 
     /// False for a call of a library that nothing in the log shows: who does not have it cannot write it.
     pub(super) fn shows_the_library_of(&self, line: &str) -> bool {
+        // What trains a diffusion model holds its parts, and no pipeline around them.
+        if line.starts_with("pipe") && self.training() && !self.shows_a_pipeline() {
+            return false;
+        }
         let Some((_, libraries)) = OF_LIBRARIES.iter().find(|(call, _)| line.contains(call)) else { return true };
         let trainers = [
             Trainer::HfTrainer,
@@ -237,7 +246,11 @@ impl<'a> Case<'a> {
         // verl's keys for its rollout.
         let by_key =
             self.context.option(Quantity::Share).is_some_and(|key| key.name().starts_with("actor_rollout_ref."));
-        by_key || self.clue(Clue::Wrapped) || self.context.frames.iter().any(|frame| starts_an_engine(&frame.path()))
+        let by_trainer = self.trainer() == Some(Trainer::Trl);
+        by_key
+            || by_trainer
+            || self.clue(Clue::Wrapped)
+            || self.context.frames.iter().any(|frame| starts_an_engine(&frame.path()))
     }
 }
 

@@ -72,11 +72,12 @@ pub const FIX: Fix = Fix {
             .note("for a short peak; above it the kernel kills", "用于短时峰值；再高则由内核杀进程")
             .when("monitored"),
         line(Target::Rapids, "rmm.reinitialize(pool_allocator=True, maximum_pool_size=<below the card's memory>)"),
+        line(Target::Spark, "--conf spark.rapids.memory.gpu.allocFraction=0.95").when("spark-rapids"),
         line(Target::Cupy, "cupy.get_default_memory_pool().set_limit(fraction=0.95)"),
         line(Target::Julia, "ENV[\"JULIA_CUDA_HARD_MEMORY_LIMIT\"] = \"95%\"")
             .note("before using CUDA", "在 using CUDA 之前")
             .unless("host"),
-        line(Target::TensorFlow, "TF_CUDA_HOST_MEM_LIMIT_IN_MB={pinned}").when("host"),
+        line(Target::TensorFlow, "TF_CUDA_HOST_MEM_LIMIT_IN_MB={pinned}").when("pinned"),
         line(Target::DaskCuda, "LocalCUDACluster(rmm_pool_size=<below the card's memory>, device_memory_limit=0.8)")
             .unless("host"),
         line(Target::OnnxRuntime, "gpu_mem_limit=<bytes>, arena_extend_strategy=\"kSameAsRequested\"").unless("host"),
@@ -149,6 +150,8 @@ fn advise(case: &Case) -> Advice {
         .fill("heap", heap)
         .when("java", case.targets().contains(&Target::Java))
         .when("host", case.on_host())
+        // The host's allocator for copies to a device, by its name or its own sign.
+        .when("pinned", case.sign(Sign::PinnedHost) || case.incident.event.of_the_pinned_pool())
         .when("gradle", gradle)
         .when("android", android)
         .when("contained", contained && !gradle && !android)

@@ -28,6 +28,9 @@ pub const FIX: Fix = Fix {
             .note("instead of a pool", "代替内存池"),
         line(Target::DaskCuda, "dask-cuda-worker --rmm-async")
             .note("or --rmm-pool-size 0.6, a share of the card", "或 --rmm-pool-size 0.6（占整卡的比例）"),
+        line(Target::Spark, "--conf spark.rapids.memory.gpu.pool=ASYNC")
+            .note("or a smaller spark.rapids.memory.gpu.allocFraction", "或减小 spark.rapids.memory.gpu.allocFraction")
+            .when("spark-rapids"),
     ],
     fixtures: &["rapids/pool-creation", "rapids/pool"],
     advise,

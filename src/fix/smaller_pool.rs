@@ -40,7 +40,9 @@ pub const FIX: Fix = Fix {
 
 /// The largest pool that was announced above the failure.
 fn announced<'a>(case: &Case<'a>) -> Option<&'a AnnouncedPool> {
-    case.context.pools.iter().max_by(|a, b| a.bytes.total_cmp(&b.bytes)).filter(|pool| pool.bytes >= MIB as f64)
+    // TensorFlow's has a setting of its own.
+    let pools = case.context.pools.iter().filter(|pool| !pool.of_tensorflow);
+    pools.max_by(|a, b| a.bytes.total_cmp(&b.bytes)).filter(|pool| pool.bytes >= MIB as f64)
 }
 
 /// The share of the device that the program says its pool takes.

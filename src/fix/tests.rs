@@ -785,7 +785,7 @@ fn what_a_pool_holds_is_freed_by_nothing_but_a_smaller_pool() {
             Frees::Unknown(_) => 0,
         })
     };
-    let pool = AnnouncedPool { line: 1, bytes: 20.0 * GIB as f64, of_keys_and_values: false };
+    let pool = AnnouncedPool { line: 1, bytes: 20.0 * GIB as f64, of_keys_and_values: false, of_tensorflow: false };
     assert!(saved(Vec::new()).is_some_and(|most| most > 10 * GIB as i128));
     assert!(saved(vec![pool]).is_none_or(|most| most <= 3 * GIB as i128));
 }

@@ -139,6 +139,7 @@ pub const TOOLS: &[Tool] = &[
             ("mixed-precision", option("--mixed_precision=bf16").unless("before-ampere")),
             ("mixed-precision", option("--mixed_precision=fp16").when("before-ampere")),
             ("eight-bit-optimizer", option("--use_8bit_adam")),
+            ("fused-attention", option("--enable_xformers_memory_efficient_attention")),
             ("smaller-images", option("--resolution={shown}")),
             ("fewer-workers", option("--dataloader_num_workers={tried}")),
         ],

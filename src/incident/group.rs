@@ -114,10 +114,17 @@ pub fn assemble(document: &Document, events: Vec<Event>) -> (Vec<Incident>, Vec<
             context.series = Vec::new();
         }
         previous = Some(group.last.max(group.event.at.last));
+        let told = |fact| reader.device_told(fact, group.event.facts.device.value(), group.event.at);
+        told(Fact::FractionLimit).into_iter().for_each(|share| context.device_share.note(share, share.at));
         let listed = context.listed_total(None).filter(|_| context.partitions.is_empty());
-        if let (Some(total), Resource::Gpu) = (context.device_total.value().or(listed), group.event.resource) {
+        let known = context.device_total.value().or(listed);
+        // A banner's figure counts beside those of the message: one without any stays a bare one.
+        let announced = told(Fact::Capacity);
+        let asks = [Fact::Requested, Fact::Needed].iter().any(|fact| group.event.facts.get(*fact).is_some());
+        if let (Some(total), Resource::Gpu) = (known.or(announced.filter(|_| asks)), group.event.resource) {
             group.event.facts.note(Fact::Capacity, total);
         }
+        announced.into_iter().for_each(|total| context.device_total.note(total, total.at));
         // What a program asks for above the limit that it had set itself, it refuses itself.
         let facts = &mut group.event.facts;
         let asked = facts.get(Fact::Requested).or(facts.get(Fact::Needed)).map(|figure| figure.bytes);

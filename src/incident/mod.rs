@@ -12,7 +12,7 @@ pub mod timeline;
 use crate::account::proof::{self, Proof};
 use crate::account::{self, Ledger};
 use crate::dialect::{Event, Fact, Resource, Sign};
-use crate::domain::program::Meter;
+use crate::domain::program::{METER_OF_MACS, METER_OF_WINDOWS, Meter, PROCESS_METER};
 use crate::domain::{Accelerator, Program, System};
 use crate::text;
 use crate::text::Text;
@@ -72,7 +72,12 @@ impl Incident {
     pub fn meter(&self) -> Meter {
         let meter = self.event.meter();
         let known = release::knows(self, meter.now) && release::knows(self, meter.peak);
-        if known { meter } else { self.event.accelerator().driver_meter() }
+        match (known, self.system()) {
+            (false, _) => self.event.accelerator().driver_meter(),
+            (true, System::Windows) if meter == PROCESS_METER => METER_OF_WINDOWS,
+            (true, System::MacOs) if meter == PROCESS_METER => METER_OF_MACS,
+            (true, _) => meter,
+        }
     }
 
     /// True where the log shows Windows.

@@ -123,6 +123,9 @@ const CAME: &[(Library, &str, Release, Month)] = &[
     (Library::Ollama, "ollama stop", (0, 3, 11), (2024, 9)),
     (Library::Ollama, "OLLAMA_KV_CACHE_TYPE", (0, 5, 0), (2024, 12)),
     (Library::Ollama, "OLLAMA_CONTEXT_LENGTH", (0, 5, 13), (2025, 3)),
+    (Library::LlamaCpp, "-ctk ", (1620, 0, 0), (2023, 12)),
+    (Library::LlamaCpp, "-ub ", (2409, 0, 0), (2024, 3)),
+    (Library::LlamaCpp, "-fa ", (2775, 0, 0), (2024, 4)),
     (Library::LlamaCpp, "-fa on", (6325, 0, 0), (2025, 8)),
     // And 8u191 half a year later.
     (Library::Java, "MaxRAMPercentage", (10, 0, 0), (2018, 3)),

@@ -70,6 +70,10 @@ pub struct Tables {
     instances: bool,
     /// Columns of a CSV header that is in force: index, name, used, total, free, utilization.
     csv: Option<Vec<Column>>,
+    /// Columns of a list of processes in CSV that is in force: of the device's place, and of the process.
+    apps: Option<(usize, usize)>,
+    /// The devices' places, in the order in which such lists name them.
+    places: Vec<String>,
     partitions: Vec<Partition>,
     /// Processes of a list of which the devices' own rows were left out.
     loose: Vec<LooseProcess>,
@@ -105,6 +109,28 @@ impl Tables {
         if let Some(queried) = queried_without_header(text) {
             self.csv = Some(queried);
             return;
+        }
+        if let Some(apps) = queried_apps(text) {
+            (self.apps, self.places) = (Some(apps), Vec::new());
+            return;
+        }
+        if let Some((place, process)) = self.apps {
+            let cells: Vec<&str> = text.split(',').map(str::trim).collect();
+            let pid = cells.get(process).and_then(|cell| cell.parse().ok());
+            match cells.get(place).zip(pid) {
+                Some((place, pid)) => {
+                    let known = self.places.iter().position(|known| known == place);
+                    let gpu = known.unwrap_or_else(|| {
+                        self.places.push((*place).to_string());
+                        self.places.len() - 1
+                    });
+                    self.add_process(gpu as u32, (pid, None, None), number);
+                    return;
+                }
+                // The head of the list, below a command that asks for one.
+                None if cells.get(process).is_some_and(|cell| *cell == "pid") => return,
+                None => self.apps = None,
+            }
         }
         if text.contains("memory.") && text.contains(',') && !text.contains("--query") {
             self.csv = Some(text.split(',').map(column).collect());
@@ -206,6 +232,7 @@ impl Tables {
     /// True for a line that may belong to a table though it holds no size of its own.
     pub fn expects(&self, text: &str) -> bool {
         self.csv.is_some()
+            || self.apps.is_some()
             || self.blocks.open()
             || text.trim_start().starts_with(['|', '│']) && (text.contains(':') || text.contains("N/A"))
     }
@@ -261,6 +288,18 @@ fn queried_without_header(text: &str) -> Option<Vec<Column>> {
     let (_, list) = text.split_once("--query-gpu")?;
     let list = list.strip_prefix(['=', ' '])?.split([' ', '"', '\'']).next()?;
     (text.contains("noheader") && list.contains("memory.")).then(|| list.split(',').map(column).collect())
+}
+
+/// Where the device and the process stand in the rows of `nvidia-smi --query-compute-apps=gpu_bus_id,pid,…`, by its
+/// command or by the head of its list.
+fn queried_apps(text: &str) -> Option<(usize, usize)> {
+    let list = match text.split_once("--query-compute-apps") {
+        Some((_, list)) => list.strip_prefix(['=', ' '])?.split([' ', '"', '\'']).next()?,
+        None => text.contains("used_gpu_memory [").then_some(text)?,
+    };
+    let columns = || list.split(',').map(str::trim);
+    let place = columns().position(|name| matches!(name, "gpu_bus_id" | "gpu_uuid" | "gpu_serial"))?;
+    Some((place, columns().position(|name| name == "pid")?))
 }
 
 /// `0    1   0   0` and `11990MiB / 19968MiB`.
@@ -539,6 +578,20 @@ mod tests {
             "watch -n1 'nvidia-smi --query-gpu=memory.used,memory.total --format=csv,noheader,nounits'\n22001, 23028",
         );
         assert_eq!(rows[0].total.bytes, 23_028 * MIB);
+    }
+
+    #[test]
+    fn a_list_of_processes_in_csv_tells_which_are_on_which_device() {
+        let log = "$ nvidia-smi --query-compute-apps=gpu_bus_id,pid,used_memory --format=csv\n\
+            gpu_bus_id, pid, used_gpu_memory [MiB]\n\
+            00000000:05:00.0, 8120, 6021 MiB\n00000000:05:00.0, 8121, 1660 MiB\n00000000:06:00.0, 8121, 5944 MiB\n";
+        let listed = |log: &str| -> Vec<(u32, u64)> {
+            Tables::of(log).loose_near(1).iter().map(|listed| (listed.gpu, listed.pid)).collect()
+        };
+        assert_eq!(listed(log), [(0, 8120), (0, 8121), (1, 8121)]);
+        let (_, without_command) = log.split_once('\n').expect("two lines");
+        assert_eq!(listed(without_command), [(0, 8120), (0, 8121), (1, 8121)]);
+        assert_eq!(listed("a, b, c\n00000000:05:00.0, 8120, 6021 MiB"), []);
     }
 
     #[test]

@@ -434,3 +434,60 @@ fn a_drivers_code_behind_a_date_is_no_later_job() {
 fn what_an_exception_only_supposes_is_no_failure() {
     assert!(!fails("ConnectionError: the server may be out of memory\n"));
 }
+
+#[test]
+fn what_joblib_cannot_write_where_shared_memory_is_full_is_no_disk() {
+    let log = |free: &str| {
+        format!(
+            "Traceback (most recent call last):\n  File \"/w/score.py\", line 57, in <module>\n    run(jobs)\n  \
+             File \"/v/lib/python3.10/site-packages/joblib/_memmapping_reducer.py\", line 332, in __call__\n    \
+             dump(a, filename)\nOSError: [Errno 28] No space left on device\n$ df -h /dev/shm\n\
+             Filesystem                 Size  Used Avail Use% Mounted on\nshm                         64M   {free} /dev/shm\n"
+        )
+    };
+    assert!(fails(&log("64M     0 100%")));
+    assert!(!fails(&log("12M   52M  19%")));
+}
+
+#[test]
+fn a_step_of_an_image_build_prints_behind_its_number() {
+    let log = |line: &str| format!("#17 [build 9/11] RUN ./optimise.sh assets/\n{line}\n#17 ERROR: exit code: 1\n");
+    assert!(fails(&log("#17 31.09 Error code: 2 (BITSTREAM_OUT_OF_MEMORY: Out of memory re-allocating byte buffer)")));
+}
+
+#[test]
+fn what_cannot_spill_found_no_way_on() {
+    let log = |may: &str| {
+        format!(
+            "UserException: RESOURCE ERROR: One or more nodes ran out of memory while executing the query.\n\n\
+             Single Phase Hash Aggregate operator {may} spill. Memory limit: 268435456 so far allocated: 253500000.\n"
+        )
+    };
+    assert!(fails(&log("can not")));
+    assert!(!fails(&log("begins to")));
+}
+
+#[test]
+fn heaps_of_vulkan_tell_the_devices_own() {
+    let log = "[libplacebo @ 0x1f80c47a2c0] Allocation of size   15M failed: VK_ERROR_OUT_OF_DEVICE_MEMORY!\n\
+               [libplacebo @ 0x1f80c47a2c0] Memory heaps supported by device:\n\
+               [libplacebo @ 0x1f80c47a2c0]     0: flags 0x1 size 8018M\n\
+               [libplacebo @ 0x1f80c47a2c0]     1: flags 0x0 size   15G\n";
+    assert_eq!(facts(log)["capacity_bytes"], 8018u64 << 20);
+}
+
+#[test]
+fn a_banner_tells_what_the_device_has_beside_the_messages_figures() {
+    let log = "  Device 0: NVIDIA GeForce RTX 3090, compute capability 8.6, VMM: yes, VRAM: 24244 MiB\n\
+               ggml_backend_cuda_buffer_type_alloc_buffer: allocating 871.52 MiB on device 0: cudaMalloc failed: out of \
+               memory\n";
+    assert_eq!(facts(log)["capacity_bytes"], 24244u64 << 20);
+    let two = log.replace(
+        "ggml_backend",
+        "  Device 1: NVIDIA T4, compute capability 7.5, VMM: yes, VRAM: 15110 MiB\nggml_backend",
+    );
+    assert_eq!(facts(&two)["capacity_bytes"], 24244u64 << 20);
+    // Which one it was is not told.
+    let unnumbered = two.replace("on device 0: ", "");
+    assert!(facts(&unnumbered)["capacity_bytes"].is_null(), "{}", facts(&unnumbered));
+}

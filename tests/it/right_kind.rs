@@ -420,3 +420,137 @@ fn a_full_file_is_shared_memory_where_what_follows_names_it_so() {
     assert_eq!(first_cause(&log("/dev/shm/pandarallel_input_x.pickle")), "shared_memory");
     assert!(incident(&log("/tmp/pandarallel_input_x.pickle")).is_null());
 }
+
+#[test]
+fn a_script_that_trains_a_diffusion_model_has_no_pipeline() {
+    let log = format!(
+        "$ accelerate launch train_concepts.py --resolution 512\nLoading pipeline components\n  \
+         num batches each epoch = 5\nTraceback (most recent call last):\n  File \"train_concepts.py\", line 812, in main\n    \
+         accelerator.backward(loss)\n  File \"/v/lib/python3.10/site-packages/torch/autograd/__init__.py\", line 197, in \
+         backward\n{FULL_CARD}"
+    );
+    let told = report(&log);
+    assert!(!told.contains("pipe.") && !told.contains("pipe("), "{told}");
+}
+
+#[test]
+fn a_script_of_ones_own_gives_an_engine_arguments_and_no_options() {
+    let log = |file: &str, inner: &str| {
+        format!(
+            "INFO worker.py:267] the current vLLM instance can use total_gpu_memory (8.00GiB) x gpu_memory_utilization (0.70) \
+             = 5.60GiB\nTraceback (most recent call last):\n  File \"{file}\", line 71, in <module>\n    llm = build(cfg)\n  \
+             File \"/v/lib/python3.12/site-packages/vllm/{inner}\", line 421, in _initialize_kv_caches\n    x()\n\
+             ValueError: No available memory for the cache blocks. Try increasing `gpu_memory_utilization` when initializing \
+             the engine.\n"
+        )
+    };
+    let own = lines_of(&log("/w/factory_cli.py", "engine/llm_engine.py"), "raise-engine-memory").join(" ");
+    assert!(own.contains("LLM(..., gpu_memory_utilization=") && !own.contains("--gpu-memory"), "{own}");
+    let served = lines_of(&log("/v/bin/vllm", "entrypoints/openai/api_server.py"), "raise-engine-memory").join(" ");
+    assert!(served.contains("--gpu-memory-utilization"), "{served}");
+}
+
+#[test]
+fn what_programs_say_of_windows_is_believed() {
+    let heads = [
+        "20201231 18:20:44 T-Rex NVIDIA GPU miner v0.19.4  -  [CUDA v11.10 | Windows]",
+        "Platform: x86_64-w64-mingw32/x64 (64-bit)",
+        "Running under: Windows 8.1 x64 (build 9600)",
+        "[error] [FFmpeg] [libplacebo @ 000001f80c47a2c0] Failed to create image",
+    ];
+    for head in heads {
+        let told = report(&format!("{head}\nError: cannot allocate vector of size 4.2 Gb\n"));
+        for tool in ["free -h", "ps -eo", "/proc/", "fallocate"] {
+            assert!(!told.contains(tool), "{head}: {tool}: {told}");
+        }
+    }
+    let other = report("[libplacebo @ 0x55d1c47a2c0] opened\nError: cannot allocate vector of size 4.2 Gb\n");
+    assert!(other.contains("free -h"), "{other}");
+}
+
+#[test]
+fn spark_sets_its_device_memory_by_keys_of_its_own() {
+    let log = "Caused by: java.lang.OutOfMemoryError: Could not allocate native memory: std::bad_alloc: RMM failure at:\
+               /src/rmm/mr/device/pool_memory_resource.hpp:196: Maximum pool size exceeded\n\
+               \tat ai.rapids.cudf.Table.writeParquetChunk(Native Method)\n\
+               \tat com.nvidia.spark.rapids.ColumnarOutputWriter.writeBatch(ColumnarOutputWriter.scala:137)\n";
+    let told = report(log);
+    assert!(told.contains("spark.rapids.") && !told.contains("rmm.") && !told.contains("cudf.set_option"), "{told}");
+}
+
+#[test]
+fn a_server_of_models_is_told_no_line_of_code() {
+    let log = "$ xinference-local --host 0.0.0.0 --port 9997\n\
+               2024-07-22 10:31:48,119 xinference.model.llm.transformers.utils 412 ERROR    Batch inference out of memory.\n\
+               Traceback (most recent call last):\n  File \"/v/lib/python3.10/site-packages/xinference/model/llm/transformers/\
+               utils.py\", line 501, in batch_inference_one_step\n    _batch_inference_one_step_internal(\n\
+               torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 3.50 GiB. GPU 0 has a total capacity of \
+               23.66 GiB of which 505.00 MiB is free.\n";
+    let told = report(log);
+    for line in ["from_pretrained", "inference_mode"] {
+        assert!(!told.contains(line), "{line}: {told}");
+    }
+}
+
+#[test]
+fn an_early_build_of_llama_cpp_is_told_none_of_the_later_options() {
+    let log = |build: u32| {
+        format!(
+            "$ ./bin/main -m a.Q5_K.gguf -n 512 -ngl 35\nmain: build = {build} (24a447e)\n\
+             llm_load_tensors: VRAM used: 4731.60 MiB\nllama_kv_cache_init: VRAM kv self = 256.00 MB\n\
+             CUDA error: out of memory\n  current device: 0, in function ggml_cuda_pool_malloc at ggml-cuda.cu:6662\n"
+        )
+    };
+    let early = report(&log(1578));
+    assert!(!early.contains("-ub ") && !early.contains("-ctk") && !early.contains("-fa "), "{early}");
+    assert!(report(&log(3000)).contains("-ub "), "{}", report(&log(3000)));
+}
+
+#[test]
+fn tensorflows_pool_in_the_same_process_is_no_other_process() {
+    let log = "I tensorflow/core/common_runtime/gpu/gpu_device.cc:1525] Created device /job:localhost/replica:0/task:0/device:\
+               GPU:0 with 14113 MB memory:  -> device: 0, name: Tesla T4\nTraceback (most recent call last):\n  \
+               File \"toy.py\", line 41, in <module>\n    ind = torch.from_numpy(d).to(device)\n\
+               RuntimeError: CUDA out of memory. Tried to allocate 2.00 MiB (GPU 0; 14.76 GiB total capacity; 0 bytes \
+               already allocated; 4.75 MiB free; 0 bytes reserved in total by PyTorch)\n";
+    assert_eq!(first_cause(log), "preallocation");
+    let lines = lines_of(log, "preallocation-fraction").join(" ");
+    assert!(lines.to_ascii_lowercase().contains("allow_growth"), "{lines}");
+    // Without its word for it they are somebody's.
+    let (_, without) = log.split_once('\n').unwrap();
+    assert_eq!(first_cause(without), "other_process");
+}
+
+#[test]
+fn a_device_that_is_full_when_the_job_has_ended_is_anothers() {
+    let log = |used: u32| {
+        format!(
+            "Traceback (most recent call last):\n  File \"train.py\", line 90, in main\n    model = Net().to(device)\n\
+             RuntimeError: CUDA error: out of memory\n(nano) ops@t4box:~/net$ nvidia-smi\n\
+             |   0  Tesla T4            Off  | 00000000:3B:00.0 Off |                    0 |\n\
+             | N/A   61C    P0    31W /  70W |  {used}MiB / 15109MiB |      7%      Default |\n\
+             |    0   N/A  N/A     20911      C   ./recoserver                     {used}MiB |\n"
+        )
+    };
+    let sure = |used: u32| incident(&log(used))["causes"][0]["confidence"].as_f64().unwrap();
+    assert_eq!(first_cause(&log(15009)), "other_process");
+    assert!(sure(15009) > 0.8 && sure(9009) < sure(15009), "{} {}", sure(15009), sure(9009));
+}
+
+#[test]
+fn a_list_of_processes_in_csv_shows_ranks_on_one_device() {
+    let log = format!(
+        "$ python -m torch.distributed.launch --nproc_per_node=4 train.py\nTraceback (most recent call last):\n  \
+         File \"train.py\", line 189, in train\n    pred = net(img)\n\
+         RuntimeError: CUDA out of memory. Tried to allocate 256.00 MiB (GPU 0; 10.92 GiB total capacity; 5.33 GiB already \
+         allocated; 151.50 MiB free; 102.87 MiB cached)\n\
+         $ nvidia-smi --query-compute-apps=gpu_bus_id,pid,used_memory --format=csv\n{}",
+        "gpu_bus_id, pid, used_gpu_memory [MiB]\n\
+         00000000:05:00.0, 8120, 6021 MiB\n00000000:05:00.0, 8121, 1660 MiB\n00000000:05:00.0, 8122, 1660 MiB\n\
+         00000000:06:00.0, 8121, 5944 MiB\n00000000:09:00.0, 8122, 5944 MiB\n"
+    );
+    let found = incident(&log);
+    let clues = found["context"]["clues"].as_array().unwrap().clone();
+    assert!(clues.iter().any(|clue| clue["id"] == "ranks-on-one-device"), "{clues:?}");
+    assert!(found["causes"].as_array().unwrap().iter().take(2).any(|cause| cause["id"] == "wrong_device"), "{found}");
+}

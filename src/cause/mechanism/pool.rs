@@ -25,10 +25,19 @@ const LARGE_POOL: f64 = 0.4;
 /// device, and that part.
 pub(crate) fn announced(incident: &Incident, of_keys_and_values: bool) -> Option<(AnnouncedPool, f64)> {
     let capacity = incident.ledger.capacity.filter(|_| on_gpu(incident))?.middle().max(1) as f64;
+    // TensorFlow's own failures tell of its pool by figures of theirs.
+    let own = |pool: &&AnnouncedPool| pool.of_tensorflow && incident.event.program == Program::Tensorflow;
     let pools = incident.context.pools.iter().filter(|pool| pool.of_keys_and_values == of_keys_and_values);
+    let pools = pools.filter(|pool| !own(pool));
     let most = pools.max_by(|a, b| a.bytes.total_cmp(&b.bytes))?;
     let share = most.bytes / capacity;
     (share >= LARGE_POOL).then_some((*most, share))
+}
+
+/// TensorFlow's pool in the process of another framework, where it is most of what that one finds taken.
+pub(super) fn of_tensorflow_beside(incident: &Incident, taken: u64) -> bool {
+    let beside = announced(incident, false).filter(|(pool, _)| pool.of_tensorflow);
+    beside.is_some_and(|(pool, _)| pool.bytes >= taken as f64 * 0.75)
 }
 
 /// True for a request as large as the device, and no larger within the rounding.
@@ -368,7 +377,12 @@ mod tests {
     #[test]
     fn an_announced_pool_counts_where_it_is_a_large_part_of_the_device() {
         let mut incident = torch(&crate::cause::trial::FULL_CARD);
-        let pool = |gib: u64| AnnouncedPool { line: 2, bytes: (gib * GIB) as f64, of_keys_and_values: false };
+        let pool = |gib: u64| AnnouncedPool {
+            line: 2,
+            bytes: (gib * GIB) as f64,
+            of_keys_and_values: false,
+            of_tensorflow: false,
+        };
         incident.context.pools = vec![pool(2)];
         assert_eq!(level(&POOL, &incident), None);
         incident.context.pools = vec![pool(2), pool(11)];

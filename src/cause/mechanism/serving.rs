@@ -474,7 +474,12 @@ mod tests {
         incident.context.trends =
             vec![crate::incident::context::Trend { label: "occupied".into(), unit, free: false, samples }];
         assert_eq!(level(&KEYS_AND_VALUES, &incident), Some("grows"));
-        let large = |bytes| crate::incident::context::AnnouncedPool { line: 3, bytes, of_keys_and_values: true };
+        let large = |bytes| crate::incident::context::AnnouncedPool {
+            line: 3,
+            bytes,
+            of_keys_and_values: true,
+            of_tensorflow: false,
+        };
         incident.context.pools = vec![large(1.0 * GIB as f64)];
         assert_eq!(level(&KEYS_AND_VALUES, &incident), Some("grows"), "a sixteenth of the device decides nothing");
         incident.context.pools = vec![large(12.0 * GIB as f64)];

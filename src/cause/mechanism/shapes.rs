@@ -77,7 +77,10 @@ pub const WORKSPACE: Mechanism = Mechanism {
             incident,
             Clue::ConvWorkspace,
             "at-work",
-            text!(en: "a convolution's workspace or its autotuning is at work", zh: "卷积工作区或其自动调优正在进行"),
+            text!(
+                en: "a convolution, which takes a workspace of its own, is at work",
+                zh: "正在进行卷积，卷积会占用自己的工作区"
+            ),
         )
     },
 };

@@ -1,5 +1,6 @@
 //! What others hold.
 
+use super::pool::of_tensorflow_beside;
 use super::{Mechanism, Reading};
 use crate::account::identity::may_be_itself;
 use crate::cause::nature::{Asker, asker, on_gpu};
@@ -19,6 +20,9 @@ pub const SHARE: Mechanism = Mechanism {
         }
         let others = foreign(incident)?;
         let named = others.separated && others.named.is_some();
+        if !named && of_tensorflow_beside(incident, others.amount.middle_bytes()) {
+            return None;
+        }
         let level = match others.sure_share {
             s if s < 0.04 => "none",
             _ if !others.would_serve => "not-enough",
@@ -155,7 +159,9 @@ pub const FIRST_REQUEST: Mechanism = Mechanism {
     read: |incident| {
         let event = &incident.event;
         if event.facts.get(Fact::Allocated).is_some_and(|figure| figure.bytes == 0)
-            && foreign(incident).is_some_and(|others| others.share > 0.3)
+            && foreign(incident).is_some_and(|others| {
+                others.share > 0.3 && !of_tensorflow_beside(incident, others.amount.middle_bytes())
+            })
         {
             return Some(
                 Reading::new(
@@ -231,12 +237,14 @@ pub const NEIGHBOUR_LISTED: Mechanism = Mechanism {
 /// desktop's screen take.
 const HELD: u64 = 2;
 const IDLE: u64 = 12;
+/// Of a device so many tenths, which leave no room for a job.
+const FULL: u64 = 9;
 
 /// What a device's tool showed, asked at the prompt when the job had ended: what is in use then is somebody else's, a
 /// leftover process of an earlier run included.
 pub const AFTERWARDS: Mechanism = Mechanism {
     id: "device-afterwards",
-    levels: &["held", "empty"],
+    levels: &["held", "empty", "full"],
     read: |incident| {
         let asked = incident.context.origin.asked_afterwards?;
         let rows = &incident.context.gpus;
@@ -250,6 +258,13 @@ pub const AFTERWARDS: Mechanism = Mechanism {
         let (used, total, index) = (row.used.bytes, row.total.bytes, row.index);
         let (shown, all) = (Bytes(used), Bytes(total));
         let reading = match () {
+            () if used >= total / 10 * FULL => Reading::new(
+                "full",
+                text!(
+                    en: "{shown} of {all} were in use on GPU {index} when the job had ended: all of it another's",
+                    zh: "任务结束后 GPU {index} 仍有 {shown}（共 {all}）被占用：全部属于其他进程"
+                ),
+            ),
             () if used >= total / HELD => Reading::new(
                 "held",
                 text!(

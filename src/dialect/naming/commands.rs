@@ -219,12 +219,16 @@ const LOOKS: &[&str] = &[
 /// Of those that run others, programs in their own right.
 const WATCHERS: &[&str] = &["perf", "valgrind", "strace", "gdb", "nsys", "ncu", "compute-sanitizer", "cuda-gdb"];
 
+/// Commands of tmux's own, which are no programs that it runs.
+const OF_TMUX: &[&str] =
+    &["attach", "attach-session", "kill-server", "kill-session", "ls", "list-sessions", "show", "-V"];
+
 /// What a container is run by: its image is named behind it.
 const CONTAINERS: &[&str] =
     &["docker", "podman", "nerdctl", "singularity", "apptainer", "enroot", "shifter", "kubectl", "crictl", "udocker"];
 
 /// True for a command that runs or looks at others.
-pub(super) fn is_wrapper(name: &str) -> bool {
+pub fn is_wrapper(name: &str) -> bool {
     let name = without_release(name).to_ascii_lowercase();
     WRAPPERS.contains(&name.as_str()) || LOOKS.contains(&name.as_str())
 }
@@ -450,7 +454,9 @@ fn typed(text: &str) -> Option<&str> {
         let command =
             rest.starts_with(|c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '.' | '/'));
         let exclaims = mark.starts_with('!') && (!command || text.trim_end().ends_with('!'));
-        return Some(rest).filter(|_| !exclaims);
+        // `% given 1000, kept 48110`: a prover's comment. csh's prompt has a path, a file or an option behind it.
+        let comments = mark.starts_with('%') && !rest.contains(['/', '.', '=']) && !rest.contains(" -");
+        return Some(rest).filter(|_| !exclaims && !comments);
     }
     let front = (0..=text.len().min(FRONT)).rev().find_map(|end| text.get(..end)).unwrap_or_default();
     // `user@host:~/work$ solver …`, `[user@host work]$ …`, `root@3f1c:/app# …`, `(env) C:\work>solver.exe …`
@@ -460,6 +466,8 @@ fn typed(text: &str) -> Option<&str> {
             let last = prompt.rsplit(' ').next().unwrap_or_default();
             let shell = last.contains('@') && last.contains(':') && mark != "> "
                 || prompt.contains('@') && !prompt.contains(' ')
+                // `login01:~/work> solver …`
+                || [":~", ":/"].iter().any(|home| prompt.contains(home)) && !prompt.contains([' ', '"', '\''])
                 || prompt.contains('@') && prompt.starts_with(['[', '('])
                 || prompt.ends_with(')') && prompt.starts_with('(')
                 || prompt.starts_with("PS ");
@@ -539,6 +547,17 @@ fn run(command: &str) -> Option<(Way, Program)> {
                 }
                 continue;
             }
+            if name == "tmux" && raw.peek().is_some_and(|(next, _)| OF_TMUX.contains(next)) {
+                return sure(Program::named(name));
+            }
+            if matches!(name, "kubectl" | "oc") && raw.peek().is_some_and(|(next, _)| is_kubectls(next)) {
+                let mut before = "";
+                return raw.find_map(|(word, _)| {
+                    // The value of an option is no pod: `-n store-1`.
+                    let value = std::mem::replace(&mut before, word).starts_with('-');
+                    pod(word).filter(|_| !value).map(|program| (Way::Command, program))
+                });
+            }
             watcher = watcher.or(Some(name).filter(|name| WATCHERS.contains(name)));
             continue;
         }
@@ -571,6 +590,20 @@ fn run(command: &str) -> Option<(Way, Program)> {
     }
     // `perf record -- sleep 5`: nothing else was run.
     sure(watcher.and_then(Program::named))
+}
+
+/// True for an option or a command of kubectl's that looks at something.
+fn is_kubectls(word: &str) -> bool {
+    word.starts_with('-') || matches!(word, "logs" | "describe" | "get" | "top" | "delete" | "rollout")
+}
+
+/// The program that a pod is named for, without what its controller added: `gridstore-compute-0`,
+/// `gridstore-7d9c5b8f4d-x2x7q`, `pod/gridstore-0`.
+fn pod(word: &str) -> Option<Program> {
+    let name = word.strip_prefix("pod/").unwrap_or(word);
+    let (app, added) = name.split_once('-')?;
+    let counted = added.bytes().any(|byte| byte.is_ascii_digit());
+    (counted && !is_prose(app)).then(|| named(app)).flatten()
 }
 
 /// A script's project, or an executable's name.
@@ -636,6 +669,14 @@ mod tests {
             ("$ grep -n \"A\\|GRID_COUNT\" grid.h", None),
             ("$ ls -l gridtool.log", None),
             ("$ cat a.txt | gridtool -n 4", Some("gridtool")),
+            ("login01:~/cam> gridtool -v U,V a.nc", Some("gridtool")),
+            ("% given 1000, kept 48110", None),
+            ("% ./gridtool -n 4", Some("gridtool")),
+            ("$ tmux attach -t build", Some("tmux")),
+            ("$ kubectl describe pod gridstore-compute-0 | grep -A7 State", Some("gridstore")),
+            ("$ kubectl -n prod logs gridstore-7d9c5b8f4d-x2x7q --previous", Some("gridstore")),
+            ("$ kubectl get pods", None),
+            ("$ kubectl -n store-1 logs web", None),
             ("$ cd /work; gridtool -n 4", Some("gridtool")),
             ("$ sudo gridprof record -e count:P,load -- sleep 5", Some("gridprof")),
             ("! le grid est arrêté                 !", None),

@@ -20,6 +20,7 @@ use aho_corasick::{AhoCorasick, MatchKind};
 use known::{Known, Mark};
 use std::sync::LazyLock;
 
+pub use commands::is_wrapper;
 pub(super) use line::exception;
 
 /// Lines around the message in which a program may show itself.
@@ -288,9 +289,35 @@ pub fn caller(document: &Document, position: usize) -> Option<Program> {
     sure(line).or_else(weighed)
 }
 
+/// Programs that began as a copy of a listed one and still print its messages, by the word that shows them.
+const FORKS: &[(Program, &[&str])] = &[
+    (Program::Redis, &["valkey", "keydb", "dragonfly"]),
+    (Program::LlamaCpp, &["powerinfer", "ik_llama", "llamafile"]),
+    (Program::Postgres, &["risingwave", "greenplum", "yugabyte", "cockroach", "timescaledb"]),
+];
+
+/// The program that a listed one's message is of, where the lines around name one of its copies.
+pub fn fork(document: &Document, position: usize, program: Program) -> Option<Program> {
+    let (_, copies) = FORKS.iter().find(|(of, _)| *of == program)?;
+    let last = position.saturating_add(AFTER + 1).min(document.lines.len());
+    let lines = document.lines.get(position.saturating_sub(BEFORE)..last)?;
+    let shown = |copy: &&&str| lines.iter().any(|line| head(&line.text).to_ascii_lowercase().contains(**copy));
+    copies.iter().find(shown).and_then(|copy| Program::named(copy))
+}
+
 /// The unlisted program that runs on a known one, whose message stands at `position`.
 pub fn runs_on(document: &Document, position: usize) -> Option<Program> {
     tally(document, position, true).best().filter(calls).map(|(program, _)| program)
+}
+
+/// The unlisted program that is built on a framework whose message stands at `position`, by the packages of its
+/// traceback and by its command alone: of the words around such a message three in ten name nothing.
+pub fn built_on(document: &Document, position: usize) -> Option<Program> {
+    let mut tally = Tally { unlisted_only: true, ..Tally::default() };
+    let mut add = |way: Way, program: Program| tally.add(way, program, 10);
+    frames::all(document, position, &mut add);
+    commands::all(document, position, &mut add);
+    tally.best().filter(calls).map(|(program, _)| program)
 }
 
 /// A caller is named by what shows it for itself, not by words that stand near; a well-known one by less.

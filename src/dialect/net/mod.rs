@@ -573,7 +573,13 @@ fn reports(line: &str, before: &str, behind: &str, said: &str) -> bool {
         let key = rest.split(':').next().unwrap_or_default().to_ascii_uppercase();
         level(&key) != Some(Level::Error)
     });
-    let heading = opening.starts_with('#') || row || !of_a_device && (item || bold || listed);
+    // `#17 31.09 …`, as BuildKit prints what a step of an image's build says.
+    let built = opening.strip_prefix('#').is_some_and(|rest| {
+        let mut words = rest.split(' ');
+        let number = |word: Option<&str>| word.is_some_and(|word| word.parse::<f64>().is_ok());
+        number(words.next()) && number(words.next())
+    });
+    let heading = opening.starts_with('#') && !built || row || !of_a_device && (item || bold || listed);
     !question && !heading
 }
 
@@ -699,6 +705,7 @@ const WAY_ON: &[&str] = &[
     "will be slower",
     "slower",
     "performance gains",
+    "performance problems",
     "need to split",
     "needs to split",
     "splitting",
@@ -909,7 +916,9 @@ fn standing(
                 // `tips on reducing your footprint`: what is told of, and not done.
                 let told_of =
                     word.ends_with("ing") && [" on ", " for ", " about "].iter().any(|lead| text[..at].ends_with(lead));
-                !inside && !request && !lacks && !ending && !gone && !told_of
+                // `the operator can not spill`
+                let denied = ["not ", "cannot ", "n't ", "no "].iter().any(|no| text[..at].ends_with(no));
+                !inside && !request && !lacks && !ending && !gone && !told_of && !denied
             })
         })
     };
@@ -926,6 +935,8 @@ fn standing(
         above.into_iter().any(|line| line.ends_with(':') && begins(&line, DOING))
     };
     let way_on = says_way_on
+        // `This may cause performance problems. Consider …`: of a setting.
+        || lower.contains("may cause performance")
         || next.any(|line| begins(&line, WAY_ON) && !has(&line, &["fatal", "traceback"]) && !advises(&line))
         || field::behind(document, position, DONE)
             .map(|at| field::text(document, at).to_lowercase())
@@ -1347,6 +1358,7 @@ const OTHER_WAY: &[&str] = &[
     "tiling",
     "will be slower",
     "performance gains",
+    "performance problems",
     "merging on the cpu",
 ];
 

@@ -76,6 +76,7 @@ const GOES_ON: &[&str] = &[
     "ready for connections",
     "ready to accept",
     "normal termination",
+    "(all ok)",
 ];
 
 /// True where one of [`GOES_ON`] is said, and its clause doesn't deny it: `did not successfully train any models`.

@@ -594,6 +594,7 @@ fn places(line: &str, next: &str, at: Span, cut: bool, base: Base) -> Vec<Place>
 fn each_of_several(rest: &str) -> Option<(u64, usize)> {
     const COUNTED: &[&str] = &[
         " elements of size ",
+        " elements and elements of size ",
         " elements of ",
         " items of size ",
         " items of ",

@@ -35,11 +35,36 @@ struct Labelled<'a> {
 
 /// Adds what the lines before a message tell of the memory's state, and on which device it was.
 pub(super) fn complete(document: &Document, position: usize, event: &mut Event) {
+    if event.resource.on_device()
+        && let Some(total) = heap_of_the_device(document, position)
+    {
+        event.facts.note(Fact::Capacity, total);
+    }
     on_one_line(document, position, event);
     on_lines_of_their_own(document, position, event);
     if event.resource.on_device() && event.facts.device.value().is_none() {
         which_device(document, position).into_iter().for_each(|(index, at)| event.facts.device.note(index, at));
     }
+}
+
+/// A heap as libplacebo lists it, `0: flags 0x1 size 8018M`: whether it is local to the device
+/// (`VK_MEMORY_HEAP_DEVICE_LOCAL_BIT`, 1), and its size.
+fn vulkan_heap(line: &str, at: Span) -> Option<(bool, Figure)> {
+    let (_, rest) = line.split_once(": flags 0x")?;
+    let (flags, size) = rest.split_once(" size ")?;
+    let flags = u32::from_str_radix(flags, 16).ok()?;
+    let size = size.trim();
+    let size =
+        crate::units::size(size.trim_end_matches(['M', 'G', 'k', 'K']), size.get(size.len() - 1..)?, Base::Binary)?;
+    Some((flags & 1 == 1, size.at(at)))
+}
+
+/// What a list of Vulkan's heaps says that the device has: the largest one that is local to it.
+fn heap_of_the_device(document: &Document, position: usize) -> Option<Figure> {
+    let listed = field::before(position, LINES).chain(field::behind(document, position, LINES));
+    let heaps = listed
+        .filter_map(|at| vulkan_heap(clipped(field::text(document, at)), Span::line(field::number(document, at))));
+    heaps.filter(|(local, _)| *local).map(|(_, size)| size).max_by_key(|size| size.bytes)
 }
 
 /// What is free of what total, on one line. Two lines that tell of different totals are of several devices, and tell
@@ -124,6 +149,9 @@ fn on_lines_of_their_own(document: &Document, position: usize, event: &mut Event
     for at in before(document, position, START) {
         let line = clipped(field::text(document, at));
         let span = Span::line(field::number(document, at));
+        if vulkan_heap(line, span).is_some() {
+            continue;
+        }
         let told_here = labelled(line, span).or_else(|| below_a_heading(document, at, line, span));
         let Some(one) = told_here.filter(|one| own(one.whose)) else {
             continue;
@@ -371,7 +399,8 @@ fn of_product<'a>(line: &'a str, set: &roles::Set<'a>) -> Option<Labelled<'a>> {
     };
     let told = lead.ends_with('(') && rest.starts_with(')')
         || lead.ends_with(" with ") && !rest.starts_with(|c: char| c.is_ascii_alphabetic())
-        || lead.ends_with(", ") && rest.is_empty()
+        // The last of several is of something else.
+        || lead.ends_with(", ") && rest.is_empty() && !roles::has_size(lead)
         || labelled();
     let other = ["free", "used", "avail", "left", "alloc", "fail", "error"].iter().any(|word| lower.contains(word));
     (told && !other).then_some(Labelled { label: lead, fact: Fact::Capacity, whose: Whose::Device, figure: set.figure })

@@ -399,6 +399,11 @@ pub const TRIGGERS: &[&str] = &[
     "(?i)but limit",
     "(?i)but the limit",
     "(?i)but have ",
+    "(?i)maxed out",
+    "(?i)memory threshold",
+    "(?i)pool exploded",
+    "(?i)lloc of size",
+    "(?i)bytes failed",
     "(?i)but there ",
     "(?i)but avail",
     "(?i)largest free",
@@ -690,6 +695,10 @@ const SENTENCES: &[(&str, Option<Resource>)] = {
         ("exceeded the memory limit", None),
         ("memory exceed limit", None),
         ("memory usage limit reached", None),
+        ("memory usage maxed out", None),
+        ("memory threshold being reached", None),
+        ("memory pool exploded", None),
+        ("memory pool overflow", None),
         ("reached the memory limit", None),
         ("reached memory limit", None),
         ("reached the pre-set memory limit", None),
@@ -704,6 +713,7 @@ const SENTENCES: &[(&str, Option<Resource>)] = {
         ("lack of memory", None),
         ("no enough memory", None),
         ("using too much memory", None),
+        ("allocating too much memory", None),
         ("consuming too much memory", None),
         ("memory object allocation failure", Some(Gpu)),
         ("exceeds /dev/shm size", Some(Shm)),
@@ -1446,20 +1456,28 @@ fn asserted(lower: &str) -> Option<(usize, usize)> {
 fn low(lower: &str) -> Option<(usize, usize)> {
     let at = lower.find("low mem")?;
     let fails = ["couldn't", "could not", "cannot", "can't", "failed", "abort", "unable"];
-    let whole = !lower[..at].ends_with(|c: char| c.is_alphanumeric());
-    (whole && fails.iter().any(|word| lower.contains(word))).then_some((at, at + "low mem".len()))
+    let lead = &lower[..at];
+    let whole = !lead.ends_with(|c: char| c.is_alphanumeric());
+    // `. Err.: low memory`, all that a program says.
+    let alone = ["err.: ", "err: ", "error: "].iter().any(|word| lead.ends_with(word))
+        && lower[at..].trim_end_matches(['.', '!', ' ']) == "low memory";
+    (whole && (alone || fails.iter().any(|word| lower.contains(word)))).then_some((at, at + "low mem".len()))
 }
 
 /// `resource exhausted` is a quota's word too.
 fn resource_exhausted(line: &str, lower: &str, lowered: bool) -> Option<Spoken> {
-    ["RESOURCE_EXHAUSTED", "ResourceExhausted", "resource exhausted", " OOM "].iter().find_map(|words| {
-        let at = if lowered { lower.find(&words.to_ascii_lowercase()) } else { line.find(words) }?;
-        let meant =
-            ["memory", "alloc", "hbm", "bytes", "vram", "gpu", "cuda", "mem ", "memusage", " mb", " gb", "mib", "gib"]
-                .iter()
-                .any(|word| lower.contains(word));
-        meant.then_some(Spoken { at, end: at + words.len(), named: !words.contains(' '), resource: None })
-    })
+    ["RESOURCE_EXHAUSTED", "ResourceExhausted", "resource exhausted", "resource exhaustion", " OOM "].iter().find_map(
+        |words| {
+            let at = if lowered { lower.find(&words.to_ascii_lowercase()) } else { line.find(words) }?;
+            let meant = [
+                "memory", "alloc", "hbm", "bytes", "vram", "gpu", "cuda", "mem ", "memusage", " mb", " gb", "mib",
+                "gib",
+            ]
+            .iter()
+            .any(|word| lower.contains(word));
+            meant.then_some(Spoken { at, end: at + words.len(), named: !words.contains(' '), resource: None })
+        },
+    )
 }
 
 /// `out of pre-allocated memory`, `ran out of usable GPU memory`: words of any kind may say which memory. Where a thing

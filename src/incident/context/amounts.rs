@@ -42,6 +42,16 @@ static TOTAL: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
+/// `memory limit set to 17179869184`, `hard memory limit of 19327352832`: a number without a unit is one of bytes.
+static LIMIT: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(
+        r"(?x)
+        \bmemory\ limit\ (?:is\ |was\ )?(?:set\ )?(?:to|of|at)\ (?P<number>[0-9][0-9.,]*)
+        (?:\s*(?P<unit>[kmgt]i?b\b|bytes\b))?(?:[^\w.,%]|$)",
+    )
+    .ok()
+});
+
 /// Words that make a line one of a device's memory.
 const OF_DEVICES: &[&str] = &["gpu", "cuda", "device", "vram", "video", "hbm", "npu"];
 
@@ -98,6 +108,13 @@ fn read(text: &str, line: u64) -> Vec<(Fact, Figure)> {
     if says(&["total "]) {
         found.extend(figure(&TOTAL).map(|total| (Fact::Capacity, total)));
     }
+    if says(&["memory limit "])
+        && let Some(said) = LIMIT.as_ref().and_then(|limit| limit.captures(&lower))
+    {
+        let unit = said.name("unit").map_or("B", |unit| if unit.as_str() == "bytes" { "B" } else { unit.as_str() });
+        let told = sized(&format!("{} {unit}", &said["number"]), None, at).filter(|figure| figure.bytes >= 16 * MIB);
+        found.extend(told.map(|limit| (Fact::Limit, limit)));
+    }
     if says(&["limit", "max"]) {
         let limits = pairs(text).take(PAIRS_AT_MOST).filter_map(|pair| limit(&pair, at));
         found.extend(limits.map(|limit| (Fact::Limit, limit)));
@@ -108,10 +125,17 @@ fn read(text: &str, line: u64) -> Vec<(Fact, Figure)> {
 /// The limit of a program's memory that a setting is by the words of its name: `limit_memory_hard = 2684354560`,
 /// `limit_mib: 800`, `-limit_memory_usage 4096M`. A number without a unit is one of bytes where it is large and even.
 fn limit(pair: &Pair, at: Span) -> Option<Figure> {
-    const MEMORY: &[&str] = &["mem", "memory", "heap", "rss", "ram"];
+    const MEMORY: &[&str] = &["mem", "memory", "heap", "rss", "ram", "maxmemory"];
     const OTHERS: &[&str] =
         &["soft", "spike", "low", "min", "swap", "per", "log", "cache", "map", "new", "young", "meta", "direct", "wat"];
-    let key = pair.key.to_ascii_lowercase();
+    // `maxOldSpaceSize` is four words.
+    let mut key = String::new();
+    for c in pair.key.chars() {
+        if c.is_ascii_uppercase() && key.ends_with(|before: char| before.is_ascii_lowercase()) {
+            key.push('_');
+        }
+        key.extend(c.to_lowercase());
+    }
     let words: Vec<&str> = key.split(['_', '-', '.', '/']).collect();
     let has = |of: &[&str]| words.iter().any(|word| of.contains(word));
     let unit = match words.last().copied().unwrap_or_default() {
@@ -121,14 +145,16 @@ fn limit(pair: &Pair, at: Span) -> Option<Figure> {
         "bytes" => Some("B"),
         _ => None,
     };
-    let of_memory = has(MEMORY) || unit.is_some_and(|unit| unit != "B");
+    // A managed heap's old space is all but a part of it.
+    let old_space = has(&["old"]) && has(&["space"]);
+    let of_memory = has(MEMORY) || old_space || unit.is_some_and(|unit| unit != "B");
     // `max_mem: 3344M` and `max_memory_allocated` are what was used at most, mostly of a device.
     let used = has(&["mem", "allocated", "reserved", "used", "usage"]);
-    let bounds = has(&["limit", "maxmemory"]) || has(&["max"]) && has(MEMORY) && !used;
+    let bounds = has(&["limit", "maxmemory"]) || has(&["max"]) && (has(MEMORY) || old_space) && !used;
     if !bounds || !of_memory || has(OTHERS) {
         return None;
     }
-    let told = sized(pair.rest, unit, at).or_else(|| {
+    let told = sized(pair.rest, unit, at).or_else(|| sized(pair.value, unit, at)).or_else(|| {
         let bare = sized(pair.rest, Some("B"), at)?;
         (bare.bytes >= 16 * MIB && bare.bytes % 1024 == 0).then_some(bare)
     })?;
@@ -155,6 +181,9 @@ mod tests {
             ("limit_memory_hard = 2684354560", Fact::Limit, 2_684_354_560),
             ("    limit_mib: 800", Fact::Limit, 800 << 20),
             ("run.py net.v -limit_memory_usage 4096M", Fact::Limit, 4 << 30),
+            ("./pharo --maxOldSpaceSize=2684354560 --headless a.image", Fact::Limit, 2_684_354_560),
+            ("maxmemory:4294967296", Fact::Limit, 4 << 30),
+            ("[INFO] [server.rs:1617] [\"memory limit set to 17179869184\"]", Fact::Limit, 16 << 30),
         ];
         for (text, fact, bytes) in cases {
             assert_eq!(one(text), [(fact, bytes)], "{text}");
@@ -168,6 +197,8 @@ mod tests {
             "limit_memory_soft = 2147483648",
             "max_memory: {0: '20GiB'}",
             "memory limit = 31",
+            "node --max-old-space-size=4096 build.js",
+            "memory limit of 80% reached",
             "GPU peak memory usage: 812 MB",
             "total memory: 24.00 GiB on device 0",
             "peak of 12 MB/s",

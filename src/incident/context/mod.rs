@@ -5,6 +5,7 @@ mod amounts;
 mod boxed;
 mod command;
 mod counters;
+mod devices;
 mod given;
 mod intake;
 mod keys;
@@ -420,6 +421,8 @@ pub struct Context {
     pub host_total_is_computed: bool,
     /// What may be had of the device, where a line at the start tells it.
     pub device_total: Known<Figure>,
+    /// The share of it that an engine takes, as it prints its product.
+    pub device_share: Known<Figure>,
 
     /// The traceback that ends at the failure, outermost frame first.
     pub frames: Vec<Frame>,

@@ -109,6 +109,8 @@ pub struct Origin {
     pub dask_by_command: bool,
     /// cargo installs a program, which no build within a folder repeats.
     pub installs_by_cargo: bool,
+    /// Spark's executors call cuDF from Java: its memory is set by keys of Spark's.
+    pub spark_rapids: bool,
     /// Coins are mined: an epoch is one of the currency, and the table that does not fit has its size by it.
     pub mines: bool,
     /// The line behind the failure at which somebody typed a device's tool at the prompt: what it lists was there when
@@ -183,6 +185,7 @@ impl Found {
         origin.spark_on_yarn |= lower.contains("spark.yarn.executor.memoryoverhead");
         let says = |words: &[&str]| words.iter().any(|word| lower.contains(word));
         origin.evicted |= says(&["the node was low on resource", "the node had condition: [memorypressure]"]);
+        origin.spark_rapids |= says(&["com.nvidia.spark.rapids", "ai.rapids.cudf.", "spark.rapids."]);
         origin.login_node |= says(&["login node", "login-node"]);
         origin.in_the_scope_of_init |= lower.contains("task_memcg=/init.scope,");
         origin.counts_cache_entries |= says(&["cache_chunk_size:", "[llamacachemanager]", "loading from workspace"]);

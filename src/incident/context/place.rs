@@ -146,6 +146,7 @@ pub(super) const BOARDS: &[&str] = &[
     "micropython",
     "circuitpython",
     "freertos",
+    "this is riot!",
     "stm32",
     "rp2040",
     "nrf52",

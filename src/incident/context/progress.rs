@@ -464,6 +464,7 @@ fn announced(text: &str) -> Option<Phase> {
         "computing metrics",
         "sanity checking",
         "validating",
+        "begin test",
         "running validation",
         "start validation",
         "starting validation",

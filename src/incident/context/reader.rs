@@ -3,6 +3,7 @@
 use super::amounts::Amounts;
 use super::command::{self, Launch};
 use super::counters::Counters;
+use super::devices::Devices;
 use super::option::{Quantity, Spelled};
 use super::origin::Origin;
 use super::phrases;
@@ -13,7 +14,7 @@ use super::settings::{self, Parts, Setting, Source};
 use super::side::{SideTable, SideTables};
 use super::trends::Trends;
 use super::{Clue, Context, Frame, Phase, Precision, Subject, Trainer, subject, surroundings, topics, traceback};
-use crate::dialect::field;
+use crate::dialect::{Fact, field};
 use crate::evidence::{Known, Span};
 use crate::incident::survival::STEPS;
 use crate::input::gpu_tables::Tables;
@@ -83,6 +84,7 @@ pub struct ContextReader<'a> {
     tables: Tables,
     side: SideTables,
     amounts: Amounts,
+    devices: Devices,
     clues: Vec<(Clue, u64)>,
     /// What lines say that the job works on.
     subjects: Vec<(Subject, u64)>,
@@ -108,6 +110,7 @@ impl<'a> ContextReader<'a> {
             tables: Tables::default(),
             side: SideTables::default(),
             amounts: Amounts::default(),
+            devices: Devices::default(),
             clues: Vec::new(),
             subjects: Vec::new(),
             trainers: Vec::new(),
@@ -218,6 +221,7 @@ impl<'a> ContextReader<'a> {
             }
             if own && !in_frame && topics & (topics::READING | topics::SETTING) != 0 {
                 self.amounts.take(text, line.number);
+                self.devices.take(text, line.number);
             }
             let may_load = topics & (topics::PHASE | topics::SETTING) != 0 && self.loads.len() < LOADS_AT_MOST;
             if own && !in_frame && may_load && tells_of_a_load(text) {
@@ -442,6 +446,11 @@ impl<'a> ContextReader<'a> {
         let end = lines.get(count + 1).filter(|line| line.rank == first.rank);
         let other = end.is_some_and(|line| field::is_exception(&line.text) || line.text.contains("Error"));
         (count > 0 && !other).then_some(from + 1 + count)
+    }
+
+    /// What the lines before a failure on this device told of it.
+    pub fn device_told(&self, fact: Fact, device: Option<u32>, at: Span) -> Option<Figure> {
+        self.devices.within(fact, device, at.first.saturating_sub(AMOUNTS_BEFORE), at.last)
     }
 
     /// The context of the failure whose message stands at `at`. `previous` is the last line of the failure before it,

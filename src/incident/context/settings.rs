@@ -120,6 +120,10 @@ pub(super) fn of_message(text: &str) -> Option<Setting> {
 /// Reads every setting that a line states, and how it is spelled. `command` tells that the line belongs to a launch
 /// command.
 pub(super) fn read(text: &str, line: u64, command: bool) -> Vec<(Setting, Source, Option<Spelled>)> {
+    // Optuna's study tells of trials that are over with what they were given.
+    if text.contains("Trial ") && text.contains(" finished with value") {
+        return Vec::new();
+    }
     let at = Span::line(line);
     let source = if command { Source::Command } else { Source::Dump };
     let mut all = Vec::new();

@@ -84,7 +84,6 @@ const WORDS: &[(Subject, &[&str])] = &[
             "wav",
             "wav2vec*",
             "wavlm*",
-            "wave",
             "waveform*",
             "waves",
             "wavs",

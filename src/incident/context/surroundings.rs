@@ -151,7 +151,7 @@ pub(super) fn plain(frames: &[Frame]) -> bool {
 pub(super) fn platform(text: &str, found: &mut Vec<Setting>) {
     let lower = text.to_ascii_lowercase();
     let says = |words: &[&str]| words.iter().any(|word| lower.contains(word));
-    if windows_path(text) || says(&["cudart64_", "cudnn64_", "cublas64_", "nvcuda.dll"]) {
+    if windows_path(text) || says(OF_WINDOWS) || pointer_of_windows(text) {
         found.push(Setting::Platform(Platform::Windows));
     } else if says(&["wsl2", "wsl 2", "microsoft-standard", "/usr/lib/wsl", "/mnt/c/", "/mnt/d/", "@wsl:"]) {
         found.push(Setting::Platform(Platform::Wsl));
@@ -177,6 +177,26 @@ pub(super) fn platform(text: &str, found: &mut Vec<Setting>) {
     ]) {
         found.push(Setting::Container);
     }
+}
+
+/// Names of libraries and compilers for Windows, and what programs say of their system.
+const OF_WINDOWS: &[&str] = &[
+    "cudart64_",
+    "cudnn64_",
+    "cublas64_",
+    "nvcuda.dll",
+    "w64-mingw32",
+    "running under: windows",
+    "| windows]",
+    "os: windows",
+    "platform: windows",
+];
+
+/// `[libplacebo @ 000001f80c47a2c0]`: FFmpeg prints an address; the C library of Windows, without a `0x`, all of it.
+fn pointer_of_windows(text: &str) -> bool {
+    text.split_once(" @ ").and_then(|(_, rest)| rest.split_once(']')).is_some_and(|(address, _)| {
+        address.len() == 16 && address.starts_with("0000") && address.bytes().all(|byte| byte.is_ascii_hexdigit())
+    })
 }
 
 /// Names of Apple's machines, system and packages, as prompts, triples of compilers and paths show them.
@@ -528,10 +548,15 @@ fn before_ampere(lower: &str) -> bool {
     BEFORE.iter().any(|board| lower.contains(board)) && !LATER.iter().any(|board| lower.contains(board))
 }
 
+/// How CUDA names the device of a Jetson, in the lines of programs that list it.
+const OF_JETSONS: &[&str] = &["device 0: orin,", "device 0: xavier,", "name: orin,", "name: xavier,"];
+
 /// True where NVIDIA's chips with one memory are named: `tegra` begins its word (`tegra234`, `linux-tegra`), and no
 /// integral holds it.
 pub(super) fn of_tegra(lower: &str) -> bool {
     lower.match_indices("tegra").any(|(at, _)| !lower[..at].ends_with(|c: char| c.is_ascii_alphanumeric()))
+        // `Device 0: Orin, compute capability 8.7`
+        || OF_JETSONS.iter().any(|name| lower.contains(name))
 }
 
 /// True for a memory fraction that keeps nothing back: `cuda_memory_fraction: 1.0`.

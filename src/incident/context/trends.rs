@@ -47,6 +47,8 @@ pub struct AnnouncedPool {
     pub bytes: f64,
     /// A cache of keys and values.
     pub of_keys_and_values: bool,
+    /// TensorFlow's, which takes most of what is free when it makes its device.
+    pub of_tensorflow: bool,
 }
 
 /// A device and what is in use on it.
@@ -141,7 +143,8 @@ impl Trends {
             && self.pools.len() < POOLS_AT_MOST
             && let Some(of_keys_and_values) = announces_pool(text)
         {
-            self.pools.push(AnnouncedPool { line, bytes: most, of_keys_and_values });
+            let of_tensorflow = makes_a_device_of_tensorflow(text);
+            self.pools.push(AnnouncedPool { line, bytes: most, of_keys_and_values, of_tensorflow });
         }
         for Figure { label, unit, free, value, .. } in figures {
             let key = (label, unit, free, rank);
@@ -441,9 +444,19 @@ fn announces_pool(text: &str) -> Option<bool> {
     if says(&["kv cache", "kv-cache", "kv_cache", "key/value cache", "kvcache"]) {
         return Some(true);
     }
+    if makes_a_device_of_tensorflow(text) {
+        return Some(false);
+    }
     (says(&["reserving", "pre-allocat", "preallocat", "workspace", "memory pool", "arena of", "memory arena"])
         && !says(&["by pytorch"]))
     .then_some(false)
+}
+
+/// `Created device /job:localhost/replica:0/task:0/device:GPU:0 with 14113 MB memory` (gpu_device.cc, 2.x), `Created
+/// TensorFlow device (…` (1.x).
+fn makes_a_device_of_tensorflow(text: &str) -> bool {
+    let made = ["Created device /job:", "Created TensorFlow device ("].iter().any(|words| text.contains(words));
+    made && text.contains("GPU:") && text.contains(" MB memory")
 }
 
 #[cfg(test)]

@@ -1,0 +1,116 @@
+//! What programs print at their start of the device that they run on: how much memory it has, and the share of it that
+//! an engine takes for itself.
+
+use super::settings::sized;
+use crate::dialect::Fact;
+use crate::evidence::Span;
+use crate::units::Figure;
+use regex::Regex;
+use std::sync::LazyLock;
+
+/// Devices kept at most, and bytes of a line that are read.
+const DEVICES_AT_MOST: usize = 256;
+const READ: usize = 512;
+
+/// The memory of a device, with its number where the line has it. In their order: ggml's list of devices, and its sum
+/// of one; what Ultralytics prints of torch's devices; vLLM's profile of a run (0.5 to 0.7); TensorFlow's two forms
+/// (1.x, 2.x); `deviceQuery` and what copies it; the Comfy family; other programs' banners with a card's name.
+static FORMS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
+    let forms = [
+        Regex::new(r"Device (?P<index>\d+): .{2,80}, compute capability \d.*, VRAM: (?P<size>\d+ MiB)\b"),
+        Regex::new(r"found 1 (?:CUDA|ROCm) devices? \(Total VRAM: (?P<size>\d+ MiB)\)"),
+        Regex::new(r"CUDA:(?P<index>\d+) \([^()]{3,60}, (?P<size>\d+(?:\.\d+)?MiB)\)"),
+        Regex::new(r"total_gpu_memory \((?P<size>\d+\.\d+GiB)\) x gpu_memory_utilization"),
+        Regex::new(r"totalMemory: (?P<size>\d+\.\d+GiB) freeMemory:"),
+        Regex::new(r"deviceMemorySize: (?P<size>\d+\.\d+GiB) deviceMemoryBandwidth"),
+        Regex::new(r"Total amount of global memory: +\d+ MBytes \((?P<size>\d+ bytes)\)"),
+        Regex::new(r"^(?:INFO:? *)?Total VRAM (?P<size>\d+ MB), total RAM"),
+        Regex::new(r"\((?:compute capability|Compute) \d\.\d;? ?memory (?P<size>\d+(?:\.\d+)? ?[MG]i?B)\)"),
+        Regex::new(r"\(Compute \d\.\d\) Memory ?: (?P<size>\d+(?:\.\d+)? [MG]i?B)\b"),
+    ];
+    forms.into_iter().flatten().collect()
+});
+
+/// `total_gpu_memory (22.17GiB) x gpu_memory_utilization (0.90) = 19.95GiB` (vllm/worker/worker.py, 0.5 to 0.7).
+static SHARE: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"gpu_memory_utilization \(\d?\.\d+\) = (?P<size>\d+\.\d+GiB)").ok());
+
+/// The devices that lines told of, in their order.
+#[derive(Debug, Default)]
+pub(super) struct Devices {
+    told: Vec<(Fact, Option<u32>, Figure)>,
+}
+
+impl Devices {
+    /// Takes a line of the document.
+    pub(super) fn take(&mut self, text: &str, line: u64) {
+        if self.told.len() >= DEVICES_AT_MOST {
+            return;
+        }
+        let text = text.get(..READ).unwrap_or(text);
+        if !["VRAM", "emory", "MiB)"].iter().any(|word| text.contains(word)) {
+            return;
+        }
+        let at = Span::line(line);
+        let found = FORMS.iter().find_map(|form| form.captures(text));
+        if let Some(found) = found
+            && let Some(figure) = sized(&found["size"], None, at).filter(|figure| figure.bytes > 0)
+        {
+            let index = found.name("index").and_then(|index| index.as_str().parse().ok());
+            self.told.push((Fact::Capacity, index, figure));
+        }
+        if let Some(share) = SHARE.as_ref().and_then(|share| share.captures(text))
+            && let Some(figure) = sized(&share["size"], None, at)
+        {
+            self.told.push((Fact::FractionLimit, None, figure));
+        }
+    }
+
+    /// What is told from one line on, up to another, of this device: what all lines that may be of it agree on.
+    pub(super) fn within(&self, fact: Fact, device: Option<u32>, first: u64, last: u64) -> Option<Figure> {
+        let mut of = self.told.iter().filter(|(of, index, figure)| {
+            let here = index.is_none_or(|index| device.is_none_or(|device| device == index));
+            *of == fact && here && (first..=last).contains(&figure.at.first)
+        });
+        let (.., one) = of.next_back()?;
+        of.all(|(.., other)| other.bytes == one.bytes).then_some(*one)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(text: &str, device: Option<u32>) -> Option<u64> {
+        let mut devices = Devices::default();
+        text.lines().zip(1..).for_each(|(line, number)| devices.take(line, number));
+        Some(devices.within(Fact::Capacity, device, 0, 99)?.bytes >> 20)
+    }
+
+    #[test]
+    fn a_banner_says_what_the_device_has() {
+        let cases = [
+            ("  Device 0: NVIDIA GeForce RTX 3090, compute capability 8.6, VMM: yes, VRAM: 24244 MiB", 24244),
+            ("ggml_cuda_init: found 1 CUDA devices (Total VRAM: 24244 MiB):", 24244),
+            ("YOLOv8.0.20 Python-3.8.10 torch-1.13.1 CUDA:0 (Tesla T4, 15110MiB)", 15110),
+            ("can use total_gpu_memory (8.00GiB) x gpu_memory_utilization (0.70) = 5.60GiB", 8192),
+            ("totalMemory: 10.50GiB freeMemory: 10.25GiB", 10752),
+            ("coreCount: 82 deviceMemorySize: 23.50GiB deviceMemoryBandwidth: 871.81GiB/s", 24064),
+            ("Total VRAM 12282 MB, total RAM 32691 MB", 12282),
+            ("CUDA device 0 initialized: Tesla T4 (compute capability 7.5; memory 14.75GB)", 15104),
+            ("Using Pci 01:00.0: GeForce GTX 1060 6GB (Compute 6.1) Memory : 5.50 GB", 5632),
+        ];
+        for (line, mib) in cases {
+            assert_eq!(told(line, None), Some(mib), "{line}");
+        }
+    }
+
+    #[test]
+    fn unlike_devices_tell_of_none_but_the_one_that_is_numbered() {
+        let log = "CUDA:0 (Tesla T4, 15110MiB)\nCUDA:1 (Tesla P4, 7611MiB)";
+        assert_eq!(told(log, None), None);
+        assert_eq!(told(log, Some(1)), Some(7611));
+        assert_eq!(told("ggml_cuda_init: found 2 CUDA devices (Total VRAM: 48488 MiB):", None), None);
+        assert_eq!(told("GPU memory in use: 12 MiB", None), None);
+    }
+}
