@@ -65,7 +65,7 @@ fn refute(incident: &Incident) -> Text {
             zh: "将上下文（`{option}`）减半启动一次：若仍在同样大小的缓冲区失败，则不是 KV cache 过大。"
         ),
         // What another program starts has its option spelled there.
-        (Some(_), Some(half)) if incident.context.has(Clue::Wrapped) => text!(
+        (Some(_), Some(half)) if incident.context.has(Clue::Wrapped) || incident.calls_an_engine() => text!(
             en: "Start once with half the context ({half} tokens): if it still finds no room, the weights or a limit \
                  are in the way, not the cache.",
             zh: "将上下文减半（{half} 个 token）启动一次：若仍没有空间，则问题在权重或某个上限，而不在 KV cache。"

@@ -431,17 +431,9 @@ const LLAMA_ARGUMENTS: [(&str, &str); 9] = [
 fn called_in_python(case: &Case) -> bool {
     let makes =
         |code: &str| ["LLM(", "Llama(", "EngineArgs(", "TurbomindEngineConfig("].iter().any(|call| code.contains(call));
-    // A script of the user's own that calls into the engine's process.
-    let own_script = || {
-        let first = case.context.frames.first();
-        first.is_some_and(|frame| frame.is_user_code() && !frame.path().contains("/bin/"))
-            && case.frames_of("/vllm/")
-            && !case.frames_of("vllm/entrypoints/")
-            && case.trainer() != Some(Trainer::Trl)
-    };
     case.clue(Clue::EngineObject)
         || case.frames_of("vllm/entrypoints/llm.py")
-        || own_script()
+        || case.incident.calls_an_engine() && case.trainer() != Some(Trainer::Trl)
         || case.context.frames.iter().any(|frame| frame.code.as_deref().is_some_and(makes))
 }
 

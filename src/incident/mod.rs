@@ -12,7 +12,9 @@ pub mod timeline;
 use crate::account::proof::{self, Proof};
 use crate::account::{self, Ledger};
 use crate::dialect::{Event, Fact, Resource, Sign};
-use crate::domain::program::{METER_OF_MACS, METER_OF_WINDOWS, Meter, PROCESS_METER};
+use crate::domain::program::{
+    ADAPTERS_OF_WINDOWS, METER_OF_JETSONS, METER_OF_MACS, METER_OF_WINDOWS, Meter, PROCESS_METER,
+};
 use crate::domain::{Accelerator, Program, System};
 use crate::text;
 use crate::text::Text;
@@ -70,14 +72,26 @@ impl Incident {
 
     /// Where its use of memory is read. What the log's release does not have yet, the device's own tool tells.
     pub fn meter(&self) -> Meter {
-        let meter = self.event.meter();
+        let (meter, of_the_driver) = (self.event.meter(), self.event.accelerator().driver_meter());
         let known = release::knows(self, meter.now) && release::knows(self, meter.peak);
-        match (known, self.system()) {
-            (false, _) => self.event.accelerator().driver_meter(),
-            (true, System::Windows) if meter == PROCESS_METER => METER_OF_WINDOWS,
-            (true, System::MacOs) if meter == PROCESS_METER => METER_OF_MACS,
-            (true, _) => meter,
+        let meter = if known { meter } else { of_the_driver };
+        let jetson = self.context.platform.value() == Some(Platform::Jetson);
+        match self.system() {
+            System::Windows if meter == PROCESS_METER => METER_OF_WINDOWS,
+            System::MacOs if meter == PROCESS_METER => METER_OF_MACS,
+            System::Windows if meter == Accelerator::Any.driver_meter() => ADAPTERS_OF_WINDOWS,
+            _ if jetson && meter == of_the_driver => METER_OF_JETSONS,
+            _ => meter,
         }
+    }
+
+    /// True where a script of the user's own calls into an engine: its settings are arguments, and no options of a
+    /// command.
+    pub fn calls_an_engine(&self) -> bool {
+        let frames = &self.context.frames;
+        let within = |folder: &str| frames.iter().any(|frame| frame.path().contains(folder));
+        let own = frames.first().is_some_and(|frame| frame.is_user_code() && !frame.path().contains("/bin/"));
+        own && within("/vllm/") && !within("vllm/entrypoints/")
     }
 
     /// True where the log shows Windows.

@@ -554,3 +554,15 @@ fn a_list_of_processes_in_csv_shows_ranks_on_one_device() {
     assert!(clues.iter().any(|clue| clue["id"] == "ranks-on-one-device"), "{clues:?}");
     assert!(found["causes"].as_array().unwrap().iter().take(2).any(|cause| cause["id"] == "wrong_device"), "{found}");
 }
+
+#[test]
+fn a_device_is_watched_by_the_tool_of_its_system() {
+    let failed = "error: VK_ERROR_OUT_OF_DEVICE_MEMORY: failed to allocate 512 MiB of device memory\n";
+    let windows = report(&format!("Running under: Windows 10 x64 (build 19045)\n{failed}"));
+    assert!(windows.contains("Get-Counter"), "{windows}");
+    let orin = report(
+        "  Device 0: Orin, compute capability 8.7, VMM: yes\nggml_backend_cuda_buffer_type_alloc_buffer: allocating 871.52 \
+         MiB on device 0: cudaMalloc failed: out of memory\n",
+    );
+    assert!(!orin.contains("`nvidia-smi --query-gpu"), "{orin}");
+}

@@ -153,6 +153,7 @@ const KEYWORDS: &[(&str, u8)] = &[
     ("profile run", PROGRESS | PHASE),
     ("starting", PROGRESS | PHASE),
     ("begin training", PROGRESS | PHASE),
+    ("begin test", PROGRESS | PHASE),
     ("begin model", PROGRESS | PHASE),
     ("running", PROGRESS | PHASE),
     ("warming", PROGRESS | PHASE),
