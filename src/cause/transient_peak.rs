@@ -2,7 +2,6 @@
 
 use super::{Cause, CauseId};
 use crate::domain::System;
-use crate::domain::program::{METER_OF_MACS, METER_OF_WINDOWS};
 use crate::incident::{Incident, release};
 use crate::text;
 use crate::text::Text;
@@ -40,8 +39,7 @@ fn refute(incident: &Incident) -> Text {
     if incident.event.resource.on_host() {
         let now = match incident.system() {
             System::Linux => "while sleep 1; do grep VmRSS /proc/PID/status; done",
-            System::Windows => METER_OF_WINDOWS.now,
-            System::MacOs => METER_OF_MACS.now,
+            other => other.process().now,
         };
         return text!(
             en: "Sample the resident memory once a second (`{now}`): if it climbs evenly instead of jumping before the \

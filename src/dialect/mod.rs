@@ -541,14 +541,12 @@ impl Look {
         // What is built on a framework has a name of its own.
         let framework = event.program.kind() == Kind::TrainingFramework;
         if !self.spent && self.inside_engine {
-            event.caller = match event.program.runs_others() || killed {
+            let caller = match event.program.runs_others() || killed {
                 true => naming::runs_on(document, position),
                 false if framework => naming::built_on(document, position),
                 false => None,
             };
-        }
-        if self.inside_engine && event.caller.is_none() {
-            event.caller = naming::fork(document, position, event.program);
+            event.caller = caller.or_else(|| naming::fork(document, position, event.program));
         }
         if !self.spent && net::survived(document, position, &event) {
             event.standing = Standing::Harmless;

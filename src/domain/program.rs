@@ -79,20 +79,6 @@ pub enum Reads {
 
 /// Memory of a process, for programs that use no device.
 pub const PROCESS_METER: Meter = Meter { now: "grep VmRSS /proc/PID/status", peak: "grep VmHWM /proc/PID/status" };
-/// The same on Windows.
-pub const METER_OF_WINDOWS: Meter = Meter {
-    now: "Get-Process -Id PID | Select-Object WorkingSet64",
-    peak: "Get-Process -Id PID | Select-Object PeakWorkingSet64",
-};
-/// What all devices of a machine have in use on Windows, by its performance counters.
-pub const ADAPTERS_OF_WINDOWS: Meter = Meter {
-    now: r"Get-Counter '\GPU Adapter Memory(*)\Dedicated Usage'",
-    peak: r"Get-Counter '\GPU Adapter Memory(*)\Dedicated Usage'",
-};
-/// One memory for host and device, which JetPack's own tool reads: its driver has no nvidia-smi before JetPack 6.
-pub const METER_OF_JETSONS: Meter = Meter { now: "tegrastats", peak: "tegrastats" };
-/// The same of a process on a Mac, whose `time` prints a process's peak when it ends.
-pub const METER_OF_MACS: Meter = Meter { now: "ps -o rss= -p PID", peak: "/usr/bin/time -l <your command>" };
 
 /// The language of a program's commands and settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

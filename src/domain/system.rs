@@ -1,5 +1,6 @@
 //! Operating systems, by whose own tools the memory of a machine is read.
 
+use super::program::{Meter, PROCESS_METER};
 use super::target::Target;
 
 /// The system that a job runs on, as far as the log tells: Linux where nothing does.
@@ -26,6 +27,27 @@ impl System {
             System::Linux => "ulimit -v; cat /sys/fs/cgroup/memory.max; free -h",
             System::Windows => "systeminfo | findstr Memory",
             System::MacOs => "ulimit -a; top -l 1 | grep PhysMem",
+        }
+    }
+
+    /// What one process holds. A Mac tells its peak when it ends.
+    pub const fn process(self) -> Meter {
+        match self {
+            System::Linux => PROCESS_METER,
+            System::Windows => Meter {
+                now: "Get-Process -Id PID | Select-Object WorkingSet64",
+                peak: "Get-Process -Id PID | Select-Object PeakWorkingSet64",
+            },
+            System::MacOs => Meter { now: "ps -o rss= -p PID", peak: "/usr/bin/time -l <your command>" },
+        }
+    }
+
+    /// What devices of any vendor have in use, where the system has a tool of its own for it.
+    pub const fn devices(self) -> Option<Meter> {
+        const COUNTER: &str = r"Get-Counter '\GPU Adapter Memory(*)\Dedicated Usage'";
+        match self {
+            System::Windows => Some(Meter { now: COUNTER, peak: COUNTER }),
+            System::Linux | System::MacOs => None,
         }
     }
 

@@ -2,7 +2,6 @@
 
 use super::prelude::*;
 use crate::account::Holder;
-use crate::dialect::Sign;
 
 pub const FIX: Fix = Fix {
     id: "empty-cache",

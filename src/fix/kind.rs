@@ -46,27 +46,8 @@ impl Case<'_> {
         // Its launcher lies beside the interpreter; all that follows is the package's own.
         let of_a_package = |frame: &Frame| !frame.is_user_code() || frame.path().contains("/bin/");
         self.native_program()
-            || self.runs_its_package()
             || self.clue(Clue::CalledFromR)
             || self.clue(Clue::InstalledCommand) && self.context.frames.iter().all(of_a_package)
-    }
-
-    /// True where the command is named for the package in which it failed, and no frame is of anybody else's:
-    /// `gridserve-local`, which ends in `site-packages/gridserve/`.
-    fn runs_its_package(&self) -> bool {
-        let frames = &self.context.frames;
-        if frames.iter().any(Frame::is_user_code) {
-            return false;
-        }
-        let told = [self.context.command.get(), self.context.program.get()];
-        let words = || told.into_iter().flatten().flat_map(|text| text.split_whitespace());
-        let names = || words().map(|word| word.rsplit('/').next().unwrap_or(word).replace('-', "_"));
-        frames.iter().any(|frame| {
-            let path = frame.path();
-            let package = path.split_once("-packages/").and_then(|(_, inside)| inside.split('/').next());
-            let commands = |package: &str| names().any(|name| name.starts_with(package) && !name.ends_with(".py"));
-            package.is_some_and(|package| package.len() >= 4 && commands(package))
-        })
     }
 
     /// True for a compiled program, which has no line of Python. In a thread of a Python program some of its words are

@@ -48,11 +48,6 @@ const TOOLS: &[&str] = &[
     "/openrlhf/",
     "/nemo_rl/",
     "/rllib/",
-    // Servers of models, with a command and settings.
-    "/xinference/",
-    "/fastchat/",
-    "/open_webui/",
-    "/khoj/",
     // Poses of animals.
     "/deeplabcut/",
     // Pipelines of neuroimaging.
@@ -60,6 +55,9 @@ const TOOLS: &[&str] = &[
     "/fmriprep/",
     "/nipype/",
 ];
+
+/// Parts of the paths of servers of models, which have a command and settings, and make an engine's object by them.
+const SERVERS: &[&str] = &["/xinference/", "/fastchat/", "/khoj/", "/open_webui/"];
 
 /// Folders in which installers of desktop programs put them.
 const INSTALLED: &[&str] = &[
@@ -119,7 +117,7 @@ impl<'a> Case<'a> {
             let file = format!("/{}", frame.path().to_ascii_lowercase());
             // Python's own installer puts it there as well, and what runs in it is anybody's.
             let python = INSTALLED.iter().any(|folder| file.contains(&format!("{folder}python")));
-            TOOLS.iter().any(|part| file.contains(part))
+            TOOLS.iter().chain(SERVERS).any(|part| file.contains(part))
                 || !python && INSTALLED.iter().any(|folder| file.contains(folder))
         };
         // `python -m package`: the interpreter's own frames come first, then the package's.
@@ -262,21 +260,17 @@ fn in_an_engine(frame: &Frame) -> bool {
 
 /// True for a file of a program that makes an engine's object by settings of its own.
 fn starts_an_engine(file: &str) -> bool {
-    const STARTERS: [&str; 12] = [
+    const STARTERS: [&str; 8] = [
         "/langchain",
         "/lm_eval/",
         "/llamafactory/",
         "/swift/llm/",
-        "/xinference/",
-        "/fastchat/",
         "/openrlhf/",
         "/verl/",
         "/nemo_rl/",
         "/text-generation-webui/",
-        "/khoj/",
-        "/open_webui/",
     ];
-    STARTERS.iter().any(|starter| file.contains(starter))
+    STARTERS.iter().chain(SERVERS).any(|starter| file.contains(starter))
 }
 
 /// True for a file of a package within a clone of its repository: `espnet/espnet/nets/x.py`,

@@ -12,9 +12,7 @@ pub mod timeline;
 use crate::account::proof::{self, Proof};
 use crate::account::{self, Ledger};
 use crate::dialect::{Event, Fact, Resource, Sign};
-use crate::domain::program::{
-    ADAPTERS_OF_WINDOWS, METER_OF_JETSONS, METER_OF_MACS, METER_OF_WINDOWS, Meter, PROCESS_METER,
-};
+use crate::domain::program::{Meter, PROCESS_METER};
 use crate::domain::{Accelerator, Program, System};
 use crate::text;
 use crate::text::Text;
@@ -77,10 +75,10 @@ impl Incident {
         let meter = if known { meter } else { of_the_driver };
         let jetson = self.context.platform.value() == Some(Platform::Jetson);
         match self.system() {
-            System::Windows if meter == PROCESS_METER => METER_OF_WINDOWS,
-            System::MacOs if meter == PROCESS_METER => METER_OF_MACS,
-            System::Windows if meter == Accelerator::Any.driver_meter() => ADAPTERS_OF_WINDOWS,
-            _ if jetson && meter == of_the_driver => METER_OF_JETSONS,
+            system if meter == PROCESS_METER => system.process(),
+            system if meter == Accelerator::Any.driver_meter() => system.devices().unwrap_or(meter),
+            // JetPack's own tool; its driver has no nvidia-smi before JetPack 6.
+            _ if jetson && meter == of_the_driver => Meter { now: "tegrastats", peak: "tegrastats" },
             _ => meter,
         }
     }

@@ -52,6 +52,8 @@ pub struct LooseProcess {
     pub gpu: u32,
     pub pid: u64,
     pub line: u64,
+    /// Its device's number is the device's own. Of a list by places, an idle device before it would count as well.
+    pub numbered: bool,
 }
 
 /// Rows kept at most: a `watch nvidia-smi` may fill a log.
@@ -59,6 +61,9 @@ const ROWS_AT_MOST: usize = 4096;
 
 /// Processes that one list without the devices' rows holds at most: each failure of a log keeps as many.
 const LISTED_AT_MOST: usize = 128;
+
+/// Devices that one list of processes in CSV may name.
+const PLACES_AT_MOST: usize = 64;
 
 /// Gathers the tables of a document line by line.
 #[derive(Debug, Default)]
@@ -119,12 +124,13 @@ impl Tables {
             let pid = cells.get(process).and_then(|cell| cell.parse().ok());
             match cells.get(place).zip(pid) {
                 Some((place, pid)) => {
-                    let known = self.places.iter().position(|known| known == place);
-                    let gpu = known.unwrap_or_else(|| {
+                    let gpu = self.places.iter().position(|known| known == place).unwrap_or(self.places.len());
+                    if gpu == self.places.len() && gpu < PLACES_AT_MOST {
                         self.places.push((*place).to_string());
-                        self.places.len() - 1
-                    });
-                    self.add_process(gpu as u32, (pid, None, None), number);
+                    }
+                    if gpu < PLACES_AT_MOST && self.loose.len() < ROWS_AT_MOST {
+                        self.loose.push(LooseProcess { gpu: gpu as u32, pid, line: number, numbered: false });
+                    }
                     return;
                 }
                 // The head of the list, below a command that asks for one.
@@ -213,7 +219,7 @@ impl Tables {
         match self.rows.iter_mut().rev().take(64).find(|(_, row)| row.index == index) {
             Some((_, row)) => row.processes.push(process),
             None if self.loose.len() < ROWS_AT_MOST => {
-                self.loose.push(LooseProcess { gpu: index, pid: process.0, line });
+                self.loose.push(LooseProcess { gpu: index, pid: process.0, line, numbered: true });
             }
             None => {}
         }
@@ -592,6 +598,8 @@ mod tests {
         let (_, without_command) = log.split_once('\n').expect("two lines");
         assert_eq!(listed(without_command), [(0, 8120), (0, 8121), (1, 8121)]);
         assert_eq!(listed("a, b, c\n00000000:05:00.0, 8120, 6021 MiB"), []);
+        let many: String = (0..200).map(|i| format!("{i:08x}, {i}, 1 MiB\n")).collect();
+        assert_eq!(listed(&format!("gpu_uuid, pid, used_gpu_memory [MiB]\n{many}")).len(), PLACES_AT_MOST);
     }
 
     #[test]

@@ -1030,7 +1030,10 @@ impl<'a> Printed<'a> {
             (Fact::Capacity, context.shared_memory_total().filter(|_| event.resource == Resource::Shm)),
             (Fact::Capacity, context.device_total.value().filter(|_| event.resource.on_device())),
             // The share of the device that an engine was to take: a limit that its user or its default set.
-            (Fact::FractionLimit, event.facts.get(Fact::Desired).or(context.device_share.value())),
+            (
+                Fact::FractionLimit,
+                event.facts.get(Fact::Desired).or(context.device_share.value()).filter(|_| event.resource.on_device()),
+            ),
             (Fact::Limit, named(Fact::Limit).filter(|_| host)),
             (Fact::Capacity, named(Fact::Capacity).filter(|_| host)),
         ];

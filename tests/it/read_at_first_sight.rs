@@ -474,6 +474,10 @@ fn heaps_of_vulkan_tell_the_devices_own() {
                [libplacebo @ 0x1f80c47a2c0]     0: flags 0x1 size 8018M\n\
                [libplacebo @ 0x1f80c47a2c0]     1: flags 0x0 size   15G\n";
     assert_eq!(facts(log)["capacity_bytes"], 8018u64 << 20);
+    // Cut behind the word.
+    assert!(fails(
+        "0: flags 0x1 size \nerror: VK_ERROR_OUT_OF_DEVICE_MEMORY: failed to allocate 512 MiB of device memory\n"
+    ));
 }
 
 #[test]

@@ -547,12 +547,39 @@ fn a_list_of_processes_in_csv_shows_ranks_on_one_device() {
          $ nvidia-smi --query-compute-apps=gpu_bus_id,pid,used_memory --format=csv\n{}",
         "gpu_bus_id, pid, used_gpu_memory [MiB]\n\
          00000000:05:00.0, 8120, 6021 MiB\n00000000:05:00.0, 8121, 1660 MiB\n00000000:05:00.0, 8122, 1660 MiB\n\
-         00000000:06:00.0, 8121, 5944 MiB\n00000000:09:00.0, 8122, 5944 MiB\n"
+         00000000:06:00.0, 8121, 5944 MiB\n00000000:09:00.0, 8122, 5944 MiB\n\
+         00000000:0A:00.0, 8123, 5944 MiB\n"
     );
     let found = incident(&log);
     let clues = found["context"]["clues"].as_array().unwrap().clone();
     assert!(clues.iter().any(|clue| clue["id"] == "ranks-on-one-device"), "{clues:?}");
     assert!(found["causes"].as_array().unwrap().iter().take(2).any(|cause| cause["id"] == "wrong_device"), "{found}");
+    // Which device a place is, is not told: of another number of processes than the job started it may be anybody's.
+    let other = incident(&log.replace("nproc_per_node=4", "nproc_per_node=2"));
+    assert!(!other["context"]["clues"].to_string().contains("ranks-on-one-device"), "{other}");
+}
+
+#[test]
+fn a_launcher_is_no_command_of_the_package_that_it_is_named_for() {
+    let log = "$ torchrun --nproc_per_node=2 train.py --epochs 3\nstep 12 loss 0.3\nTraceback (most recent call last):\n  \
+               File \"/v/lib/python3.10/site-packages/torch/nn/functional.py\", line 1457, in relu\n    \
+               result = torch.relu(input)\ntorch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.50 GiB (GPU \
+               0; 23.69 GiB total capacity; 20.75 GiB already allocated; 480.00 MiB free; 21.90 GiB reserved in total by \
+               PyTorch)\n";
+    assert!(offers_for(log).contains(&"ddp-bucket-view"), "{:?}", offers_for(log));
+}
+
+#[test]
+fn what_has_no_room_beside_the_failed_process_was_taken_later() {
+    let log = format!(
+        "Traceback (most recent call last):\n  File \"train.py\", line 9, in main\n    y = net(x)\n{FULL_CARD}\
+         ann@box:~$ nvidia-smi\n\
+         |   0  NVIDIA A5000        Off  | 00000000:3B:00.0 Off |                    0 |\n\
+         | N/A   61C    P0    31W /  70W |  23900MiB / 24256MiB |      7%      Default |\n\
+         |    0   N/A  N/A     20911      C   python                     23900MiB |\n"
+    );
+    let found = incident(&log);
+    assert!(!found["mechanisms"].to_string().contains("device-afterwards"), "{found}");
 }
 
 #[test]

@@ -256,13 +256,18 @@ pub const AFTERWARDS: Mechanism = Mechanism {
             return None;
         }
         let (used, total, index) = (row.used.bytes, row.total.bytes, row.index);
+        // Beside what the failed process itself held, that much had no room: it was taken later, or not all had ended.
+        let own = incident.ledger.reserved.or(incident.ledger.allocated).map_or(0, |own| own.low.max(0));
+        if own + i128::from(used) > i128::from(total) {
+            return None;
+        }
         let (shown, all) = (Bytes(used), Bytes(total));
         let reading = match () {
             () if used >= total / 10 * FULL => Reading::new(
                 "full",
                 text!(
-                    en: "{shown} of {all} were in use on GPU {index} when the job had ended: all of it another's",
-                    zh: "任务结束后 GPU {index} 仍有 {shown}（共 {all}）被占用：全部属于其他进程"
+                    en: "{shown} of {all} were in use on GPU {index} when the job had ended: no room for one",
+                    zh: "任务结束后 GPU {index} 仍有 {shown}（共 {all}）被占用：放不下任何任务"
                 ),
             ),
             () if used >= total / HELD => Reading::new(

@@ -301,7 +301,8 @@ pub fn fork(document: &Document, position: usize, program: Program) -> Option<Pr
     let (_, copies) = FORKS.iter().find(|(of, _)| *of == program)?;
     let last = position.saturating_add(AFTER + 1).min(document.lines.len());
     let lines = document.lines.get(position.saturating_sub(BEFORE)..last)?;
-    let shown = |copy: &&&str| lines.iter().any(|line| head(&line.text).to_ascii_lowercase().contains(**copy));
+    let lines: Vec<String> = lines.iter().map(|line| head(&line.text).to_ascii_lowercase()).collect();
+    let shown = |copy: &&&str| lines.iter().any(|line| line.contains(**copy));
     copies.iter().find(shown).and_then(|copy| Program::named(copy))
 }
 

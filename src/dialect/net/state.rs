@@ -53,10 +53,7 @@ fn vulkan_heap(line: &str, at: Span) -> Option<(bool, Figure)> {
     let (_, rest) = line.split_once(": flags 0x")?;
     let (flags, size) = rest.split_once(" size ")?;
     let flags = u32::from_str_radix(flags, 16).ok()?;
-    let size = size.trim();
-    let size =
-        crate::units::size(size.trim_end_matches(['M', 'G', 'k', 'K']), size.get(size.len() - 1..)?, Base::Binary)?;
-    Some((flags & 1 == 1, size.at(at)))
+    Some((flags & 1 == 1, crate::units::parse(size, Base::Binary)?.at(at)))
 }
 
 /// What a list of Vulkan's heaps says that the device has: the largest one that is local to it.

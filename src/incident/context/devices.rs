@@ -12,23 +12,30 @@ use std::sync::LazyLock;
 const DEVICES_AT_MOST: usize = 256;
 const READ: usize = 512;
 
-/// The memory of a device, with its number where the line has it. In their order: ggml's list of devices, and its sum
+/// The memory of a device, with its number where the line has it; each behind a word of its own, since a loop may print
+/// memory on every line. In their order: ggml's list of devices, and its sum
 /// of one; what Ultralytics prints of torch's devices; vLLM's profile of a run (0.5 to 0.7); TensorFlow's two forms
 /// (1.x, 2.x); `deviceQuery` and what copies it; the Comfy family; other programs' banners with a card's name.
-static FORMS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
+static FORMS: LazyLock<Vec<(&str, Regex)>> = LazyLock::new(|| {
     let forms = [
-        Regex::new(r"Device (?P<index>\d+): .{2,80}, compute capability \d.*, VRAM: (?P<size>\d+ MiB)\b"),
-        Regex::new(r"found 1 (?:CUDA|ROCm) devices? \(Total VRAM: (?P<size>\d+ MiB)\)"),
-        Regex::new(r"CUDA:(?P<index>\d+) \([^()]{3,60}, (?P<size>\d+(?:\.\d+)?MiB)\)"),
-        Regex::new(r"total_gpu_memory \((?P<size>\d+\.\d+GiB)\) x gpu_memory_utilization"),
-        Regex::new(r"totalMemory: (?P<size>\d+\.\d+GiB) freeMemory:"),
-        Regex::new(r"deviceMemorySize: (?P<size>\d+\.\d+GiB) deviceMemoryBandwidth"),
-        Regex::new(r"Total amount of global memory: +\d+ MBytes \((?P<size>\d+ bytes)\)"),
-        Regex::new(r"^(?:INFO:? *)?Total VRAM (?P<size>\d+ MB), total RAM"),
-        Regex::new(r"\((?:compute capability|Compute) \d\.\d;? ?memory (?P<size>\d+(?:\.\d+)? ?[MG]i?B)\)"),
-        Regex::new(r"\(Compute \d\.\d\) Memory ?: (?P<size>\d+(?:\.\d+)? [MG]i?B)\b"),
+        (
+            "compute capability",
+            Regex::new(r"Device (?P<index>\d+): .{2,80}, compute capability \d.*, VRAM: (?P<size>\d+ MiB)\b"),
+        ),
+        ("Total VRAM", Regex::new(r"found 1 (?:CUDA|ROCm) devices? \(Total VRAM: (?P<size>\d+ MiB)\)")),
+        ("MiB)", Regex::new(r"CUDA:(?P<index>\d+) \([^()]{3,60}, (?P<size>\d+(?:\.\d+)?MiB)\)")),
+        ("total_gpu_memory", Regex::new(r"total_gpu_memory \((?P<size>\d+\.\d+GiB)\) x gpu_memory_utilization")),
+        ("totalMemory:", Regex::new(r"totalMemory: (?P<size>\d+\.\d+GiB) freeMemory:")),
+        ("deviceMemorySize", Regex::new(r"deviceMemorySize: (?P<size>\d+\.\d+GiB) deviceMemoryBandwidth")),
+        ("global memory", Regex::new(r"Total amount of global memory: +\d+ MBytes \((?P<size>\d+ bytes)\)")),
+        ("Total VRAM", Regex::new(r"^(?:INFO:? *)?Total VRAM (?P<size>\d+ MB), total RAM")),
+        (
+            "ompute ",
+            Regex::new(r"\((?:compute capability|Compute) \d\.\d;? ?memory (?P<size>\d+(?:\.\d+)? ?[MG]i?B)\)"),
+        ),
+        ("ompute ", Regex::new(r"\(Compute \d\.\d\) Memory ?: (?P<size>\d+(?:\.\d+)? [MG]i?B)\b")),
     ];
-    forms.into_iter().flatten().collect()
+    forms.into_iter().filter_map(|(word, form)| Some((word, form.ok()?))).collect()
 });
 
 /// `total_gpu_memory (22.17GiB) x gpu_memory_utilization (0.90) = 19.95GiB` (vllm/worker/worker.py, 0.5 to 0.7).
@@ -48,18 +55,16 @@ impl Devices {
             return;
         }
         let text = text.get(..READ).unwrap_or(text);
-        if !["VRAM", "emory", "MiB)"].iter().any(|word| text.contains(word)) {
-            return;
-        }
         let at = Span::line(line);
-        let found = FORMS.iter().find_map(|form| form.captures(text));
+        let found = FORMS.iter().filter(|(word, _)| text.contains(word)).find_map(|(_, form)| form.captures(text));
         if let Some(found) = found
             && let Some(figure) = sized(&found["size"], None, at).filter(|figure| figure.bytes > 0)
         {
             let index = found.name("index").and_then(|index| index.as_str().parse().ok());
             self.told.push((Fact::Capacity, index, figure));
         }
-        if let Some(share) = SHARE.as_ref().and_then(|share| share.captures(text))
+        if text.contains("gpu_memory_utilization (")
+            && let Some(share) = SHARE.as_ref().and_then(|share| share.captures(text))
             && let Some(figure) = sized(&share["size"], None, at)
         {
             self.told.push((Fact::FractionLimit, None, figure));

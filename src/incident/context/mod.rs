@@ -53,6 +53,7 @@ use crate::domain::trainer::Purpose;
 use crate::evidence::{Known, Span};
 use crate::input::gpu_tables::{GpuRow, LooseProcess, Partition};
 use crate::units::Figure;
+use std::collections::BTreeSet;
 
 closed_set! {
     /// What the program was doing when it failed.
@@ -502,6 +503,14 @@ impl Context {
 
     /// The same by a list of processes alone.
     fn loose_ranks_on(&self, device: u32) -> Option<Span> {
+        // Devices that are numbered by their order are this job's where as many processes are listed as it started.
+        if self.loose_processes.iter().any(|listed| !listed.numbered) {
+            let pids: BTreeSet<u64> = self.loose_processes.iter().map(|listed| listed.pid).collect();
+            let launched = self.local_processes.value().or(self.world_size.value());
+            if launched != Some(pids.len() as u64) {
+                return None;
+            }
+        }
         let of = |pid: u64| self.loose_processes.iter().filter(move |listed| listed.pid == pid);
         let here = || self.loose_processes.iter().filter(|listed| listed.gpu == device);
         let mut own: Vec<u32> = here()
