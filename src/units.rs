@@ -231,7 +231,7 @@ impl Size {
 
 /// Words for units, the longest that share a beginning first: their power of 1024, and whether they say so themselves.
 /// `Go`, `Мо` and their like are what translated programs print.
-const WORDS: [(&str, u32, bool); 58] = [
+const WORDS: [(&str, u32, bool); 65] = [
     ("kibibytes", 1, true),
     ("mebibytes", 2, true),
     ("gibibytes", 3, true),
@@ -239,12 +239,19 @@ const WORDS: [(&str, u32, bool); 58] = [
     ("megabytes", 2, false),
     ("gigabytes", 3, false),
     ("terabytes", 4, false),
+    ("kilobyte", 1, false),
+    ("megabyte", 2, false),
+    ("gigabyte", 3, false),
     ("kbytes", 1, false),
     ("mbytes", 2, false),
     ("gbytes", 3, false),
     ("kbyte", 1, false),
     ("mbyte", 2, false),
     ("gbyte", 3, false),
+    ("megs", 2, false),
+    ("gigs", 3, false),
+    ("meg", 2, false),
+    ("gig", 3, false),
     ("octets", 0, false),
     ("bytes", 0, false),
     ("byte", 0, false),

@@ -255,6 +255,12 @@ fn jvm(document: &Document, position: usize, line: &str) -> Option<Event> {
             event.facts.note(fact, figure);
         }
     }
+    if let Some((at, [free, limit])) = crash_report(document, position) {
+        for (fact, bytes) in [(Fact::Free, free), (Fact::Limit, limit)] {
+            let at = Span::line(field::number(document, at));
+            event.facts.note(fact, Figure { bytes, half_width: 0, at });
+        }
+    }
     if event.facts.sizes.is_empty() {
         event.sign(Sign::NoFigures);
     }
@@ -262,6 +268,20 @@ fn jvm(document: &Document, position: usize, line: &str) -> Option<Event> {
         event.standing = Standing::Follower;
     }
     Some(event)
+}
+
+/// What is free of the heap, and its limit, as Minecraft's crash report prints them below the error:
+/// `Memory: 41943040 bytes (40 MB) / 2041577472 bytes (1947 MB) up to 2059403264 bytes (1964 MB)`.
+fn crash_report(document: &Document, position: usize) -> Option<(usize, [u64; 2])> {
+    /// Lines of a report between its error and its figures.
+    const BEHIND: usize = 120;
+    field::behind(document, position, BEHIND).find_map(|at| {
+        let (_, told) = field::text(document, at).split_once("Memory: ")?;
+        let (free, rest) = told.split_once(" bytes (")?;
+        let (_, most) = rest.split_once(" up to ")?;
+        let (most, _) = most.split_once(" bytes (")?;
+        Some((at, [free.parse().ok()?, most.parse().ok()?]))
+    })
 }
 
 /// V8's heap limit; the last collections are printed in front, in MB of 2^20 bytes.

@@ -21,6 +21,8 @@ const REPEATED_WITHIN: u64 = 200;
 const NEXT_RANK_WITHIN: u64 = 600;
 /// Incidents that a new event is compared with, latest first.
 const COMPARED_WITH: usize = 12;
+/// Lines between a failure without figures and a generic line whose figures are the same request's.
+const BESIDE: u64 = 12;
 
 /// Incidents that carry the memory readings around them; of more, only the primary one does.
 const WITH_SERIES: usize = 32;
@@ -202,6 +204,7 @@ fn group(document: &Document, reader: &ContextReader, events: Vec<Event>) -> Vec
     if let Some(first) = groups.first_mut() {
         first.followers.splice(0..0, waiting);
     }
+    groups.iter_mut().for_each(Group::take_figures_beside);
     groups.iter_mut().for_each(Group::order_ranks);
     groups
 }
@@ -245,6 +248,28 @@ impl Group {
             self.event.rank = earlier.rank;
         }
         self.followers.push(earlier);
+    }
+
+    /// A failure without figures takes those of a generic line right beside it: `failed to allocate a buffer of 5 GiB`,
+    /// then a bare `std::bad_alloc`. Nobody says what a process that was killed had asked for.
+    fn take_figures_beside(&mut self) {
+        let killed = self.event.has(Sign::KilledWithoutProof) || self.event.has(Sign::KilledWithProof);
+        if !bare(&self.event) || killed {
+            return;
+        }
+        let at = self.event.at.first;
+        let beside = self.followers.iter().filter(|follower| {
+            let same_memory = follower.resource == self.event.resource
+                || follower.resource.on_host() && self.event.resource.on_host();
+            let same_rank = follower.rank == self.event.rank || follower.rank.is_none() || self.event.rank.is_none();
+            same_memory && same_rank && follower.has(Sign::Generic) && !bare(follower)
+        });
+        let distance = |follower: &&Event| follower.at.first.abs_diff(at);
+        let nearest = beside.min_by_key(distance).filter(|follower| distance(follower) <= BESIDE);
+        if let Some(nearest) = nearest {
+            self.event.facts.sizes.extend(nearest.facts.sizes.iter().map(|(fact, figure)| (*fact, *figure)));
+            self.event.signs.remove(&Sign::NoFigures);
+        }
     }
 
     /// Puts the rank that fell first in front and lets its message speak, by the clock where all lines carry one.

@@ -1012,13 +1012,15 @@ impl<'a> Printed<'a> {
         let seen = |told: &Known<Figure>| told.get().copied().filter(|figure| !figure.at.is_given());
         // Whoever reports a group's limit reads it with more care than a setting is read.
         let host = event.resource == Resource::Host;
+        let cgroup = event.resource == Resource::Cgroup && event.program != Program::Kubernetes;
         let named = |fact: Fact| {
             let amount = context.amounts.iter().find(|(of, _)| *of == fact).map(|(_, amount)| *amount);
             amount.filter(|_| event.resource.on_host())
         };
         let told = [
             (Fact::Capacity, (host && !context.host_total_is_computed).then(|| seen(&context.host_total)).flatten()),
-            (Fact::Limit, host.then(|| seen(&context.memory_limit)).flatten()),
+            // Of a group whose report tells no limit, the one that a command or a unit's file had set.
+            (Fact::Limit, (host || cgroup).then(|| seen(&context.memory_limit)).flatten()),
             (
                 Fact::Capacity,
                 context.listed_total(event.facts.device.value()).filter(|_| event.resource == Resource::Gpu),
@@ -1036,6 +1038,7 @@ impl<'a> Printed<'a> {
             ),
             (Fact::Limit, named(Fact::Limit).filter(|_| host)),
             (Fact::Capacity, named(Fact::Capacity).filter(|_| host)),
+            (Fact::Free, named(Fact::Free).filter(|_| host)),
         ];
         for (fact, figure) in told {
             if let Some(figure) = figure.filter(|_| unknown(fact)) {

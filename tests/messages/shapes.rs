@@ -122,8 +122,20 @@ pub const PARTS: [&str; 4] = ["gpu", "host", "unlisted", "tables"];
 
 /// Every program, sorted by folder and name; those of the folder `OOMDOC_MESSAGES` in place of them, where it is set.
 pub fn programs() -> Vec<Program> {
-    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/messages");
-    let root = std::env::var_os("OOMDOC_MESSAGES").map_or(own, PathBuf::from);
+    std::env::var_os("OOMDOC_MESSAGES").map_or_else(|| read(&own()), |root| read(Path::new(&root)))
+}
+
+/// The programs of the sets that were kept for measuring and have been opened since.
+pub fn opened() -> Vec<Program> {
+    let sets = std::fs::read_dir(own().join("sets")).unwrap();
+    sets.flat_map(|set| read(&set.unwrap().path())).collect()
+}
+
+fn own() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/messages")
+}
+
+fn read(root: &Path) -> Vec<Program> {
     let mut programs = Vec::new();
     for part in PARTS {
         for entry in std::fs::read_dir(root.join(part)).into_iter().flatten() {

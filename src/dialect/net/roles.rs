@@ -109,6 +109,9 @@ const LABELS: &[(&str, Fact)] = &[
     ("estimate", Fact::Needed),
     ("insufficient memory for", Fact::Requested),
     ("no memory for", Fact::Requested),
+    // `no memory available for size (526398)`
+    ("memory available for size", Fact::Requested),
+    ("memory available for", Fact::Requested),
     ("requested", Fact::Requested),
     ("requesting", Fact::Requested),
     ("requests", Fact::Requested),
@@ -175,6 +178,7 @@ const LABELS: &[(&str, Fact)] = &[
     ("budget", Fact::Limit),
     ("quota", Fact::Limit),
     ("threshold", Fact::Limit),
+    ("panic level", Fact::Limit),
     ("ceiling", Fact::Limit),
     ("target footprint", Fact::Used),
     ("footprint", Fact::Used),
@@ -346,6 +350,13 @@ const FILLERS: &[&str] = &[
     "cuda",
     "physical",
     "storage",
+    "segment",
+    "region",
+    "shared",
+    "jvm",
+    "kilobytes",
+    "megabytes",
+    "gigabytes",
     "cache",
     "kv",
     "model",
@@ -543,7 +554,10 @@ fn places(line: &str, next: &str, at: Span, cut: bool, base: Base) -> Vec<Place>
             || numeral.ambiguous
                 && unit.is_some_and(|(word, _)| units::unit(word, base).is_some_and(|unit| unit > 1024));
         if doubtful && !inside {
-            let figure = units::Size { bytes: 0, half_width: 0 }.at(at);
+            // Of three decimals one reading is kept, for an exact figure beside it to meet.
+            let as_printed = unit.filter(|_| point.is_some() && !rounded);
+            let read = as_printed.and_then(|(word, _)| units::size_in(number, word, base, locale));
+            let figure = read.unwrap_or(units::Size { bytes: 0, half_width: 0 }).at(at);
             let to = unit.map_or(end, |(_, to)| to);
             from = from.max(to);
             found.push(Place { from: start, to, figure, bare: false, doubtful, slack: 0 });
@@ -566,7 +580,11 @@ fn places(line: &str, next: &str, at: Span, cut: bool, base: Base) -> Vec<Place>
                         || next.starts_with(|c: char| c.is_ascii_digit())
                             && (!begins_with_stamp(next) || closes(next)));
                 let sized = |whole: &u64| *whole >= LEAST_BARE && *whole != u64::from(u32::MAX) && *whole != u64::MAX;
-                let whole = numeral.whole().filter(|whole| sized(whole) && !continues && numeral.decimals == 0);
+                // `alloc of size 402653256.000000`: printed as a fraction, and a whole number.
+                let as_fraction = |whole: &u64| numeral.decimals >= 6 && *whole >= LEAST_LARGE;
+                let whole = numeral.whole().filter(|whole| {
+                    sized(whole) && !continues && (numeral.decimals == 0 || as_fraction(whole))
+                });
                 whole.map(|bytes| units::Size { bytes, half_width: 0 })
             }
         };
@@ -579,10 +597,10 @@ fn places(line: &str, next: &str, at: Span, cut: bool, base: Base) -> Vec<Place>
         }
         let to = unit.map_or(end, |(_, to)| to);
         from = from.max(to);
-        // `GB` means 2^30 in most programs' messages, and 10^9 in some. A letter alone and the kernel's `kB` do not.
-        let either = |word: &str| base == Base::Binary && word.len() == 2 && word.ends_with(['B', 'b']);
+        // `GB`, `kB` and `G` mean powers of 1024 in most programs' messages, and of 1000 in some.
+        let either = |word: &str| base == Base::Binary && word.len() <= 2 && !word.ends_with(['i', 'I']);
         let decimal = unit
-            .filter(|(word, _)| either(word) && !word.starts_with(['k', 'K']))
+            .filter(|(word, _)| either(word))
             .and_then(|(word, _)| units::size_in(number, word, Base::Decimal, locale));
         let slack = decimal.map_or(0, |decimal| size.bytes.saturating_sub(decimal.bytes));
         found.push(Place { from: start, to, figure: size.at(at), bare: unit.is_none(), doubtful: false, slack });
@@ -792,6 +810,22 @@ fn unit_of_row(line: &str) -> Option<&'static str> {
 fn unit_of_label(before: &str) -> Option<&str> {
     const UNITS: &[&str] =
         &["KiB", "MiB", "GiB", "TiB", "KB", "MB", "GB", "TB", "kB", "Mb", "Gb", "bytes", "kb", "mb", "gb"];
+    // `memory usage in kilobytes 24902344`, `size in bytes (4096`
+    const SPELLED: &[(&str, &str)] = &[
+        (" in kilobytes", "KB"),
+        (" in kbytes", "KB"),
+        (" in kb", "KB"),
+        (" in megabytes", "MB"),
+        (" in mbytes", "MB"),
+        (" in mb", "MB"),
+        (" in gigabytes", "GB"),
+        (" in gb", "GB"),
+    ];
+    let tail = last_chars(before, 24).to_ascii_lowercase();
+    let spelled = tail.trim_end_matches([' ', ':', '=', '(']);
+    if let Some((_, unit)) = SPELLED.iter().find(|(words, _)| spelled.ends_with(words)) {
+        return Some(unit);
+    }
     let label = before.trim_end_matches([' ', '"', '\'']);
     let label = label.strip_suffix(['=', ':', '|'])?.trim_end_matches(['"', '\'', ' ']);
     let inner = label.strip_suffix([')', ']']).unwrap_or(label);
@@ -881,7 +915,7 @@ fn label_before(before: &str) -> Option<(Fact, bool, usize)> {
         // `This will exceed its memory pool capacity 8 GiB, current capacity 7.9 GiB`
         Fact::Capacity if last.ends_with("current") => return None,
         // `Can't grow query_4 capacity with 32 MiB`: by how much it would have grown.
-        Fact::Capacity if between.starts_with(" with") => match lead.contains("grow ") {
+        Fact::Capacity if between.starts_with(" with") => match last_chars(&lower[..at], 80).contains("grow ") {
             true => Fact::Requested,
             false => return None,
         },
@@ -1117,7 +1151,8 @@ fn label_after(after: &str) -> Option<Behind> {
         let rest = rest.trim_start_matches([':', '：', ' ', '"', '~']);
         rest.is_empty() || rest.starts_with(|c: char| c.is_ascii_digit())
     };
-    let ahead = after.get(end..).is_some_and(|rest| rest.starts_with([':', '：']) && number(rest))
+    let sentence_ends = after[..end].contains(". ");
+    let ahead = !sentence_ends && after.get(end..).is_some_and(|rest| rest.starts_with([':', '：']) && number(rest))
         || clause.trim_end().ends_with('=');
     let to_it =
         || clause[at + length..].trim_end_matches(['=', ' ']).split_whitespace().all(|word| FILLERS.contains(&word));
@@ -1171,7 +1206,13 @@ pub fn figures(line: &str, next: &str, at: Span, cut: bool, refused: Option<usiz
             fact = Fact::ReservedUnallocated;
         }
         if place.doubtful {
-            told.unreadable.push(fact);
+            // `402653256 (384.000MB)`: the bytes decide how the other is read.
+            let exact = |(known, figure): &(Fact, Figure)| {
+                *known == fact && figure.half_width == 0 && !apart(figure, &place.figure)
+            };
+            if place.figure.bytes == 0 || !told.figures.iter().any(exact) {
+                told.unreadable.push(fact);
+            }
             continue;
         }
         asked.extend((fact == Fact::Requested).then_some(place.figure));
@@ -1209,6 +1250,7 @@ pub fn figures(line: &str, next: &str, at: Span, cut: bool, refused: Option<usiz
         told.slack.iter_mut().filter(|(fact, _)| *fact == Fact::Capacity).for_each(|(fact, _)| *fact = Fact::Used);
     }
     granted(&mut told, &lower);
+    sum_refused(&mut told, &lower);
     one_that_passes(&mut told, &asked);
     // `9 GiB used but the device only has 8 GiB`: what is more than the whole would have been used.
     let get = |wanted: Fact| told.figures.iter().find(|(fact, _)| *fact == wanted).map(|(_, figure)| figure.interval());
@@ -1220,6 +1262,17 @@ pub fn figures(line: &str, next: &str, at: Span, cut: bool, refused: Option<usiz
     impossible(&told.figures).into_iter().for_each(|fact| told.unreadable.push(fact));
     told.figures.retain(|(fact, _)| !told.unreadable.contains(fact));
     told
+}
+
+/// `cudaMalloc block pool failed, total_size=4096 bytes`: where nothing else is printed, the size of what was refused.
+fn sum_refused(told: &mut Told, lower: &str) {
+    let sum = lower.contains("total_size=") || lower.contains("total size ") || lower.contains("total size:");
+    let refused = ["alloc", "reserve"].iter().any(|word| lower.contains(word))
+        && ["failed", "cannot", "unable", "could not"].iter().any(|word| lower.contains(word));
+    if let ([(fact @ Fact::Capacity, _)], true) = (told.figures.as_mut_slice(), sum && refused) {
+        *fact = Fact::Requested;
+        told.slack.iter_mut().for_each(|(of, _)| *of = Fact::Requested);
+    }
 }
 
 /// `job killed: exceeded requested memory (used 65 GiB, requested 64 GiB)`: what a job asked for at its start, and then
@@ -1544,7 +1597,8 @@ fn wanted(before: &str) -> bool {
     let lower = last_chars(before, 60).to_lowercase();
     // The object stands in the same clause.
     let clause = lower.rsplit([',', ';', ':', '(', '.']).next().unwrap_or_default();
-    let mut words = clause.split_whitespace().rev().skip_while(|word| FILLERS.contains(word));
+    let says = |word: &&str| word.contains(char::is_alphanumeric) && !FILLERS.contains(word);
+    let mut words = clause.split_whitespace().rev().skip_while(|word| !says(word));
     words.next().is_some_and(|word| VERBS.contains(&word)) && words.take(4).any(|word| FAILS.contains(&word))
 }
 
@@ -1670,12 +1724,22 @@ fn classed(
             words.any(|word| matches!(word, "buffer" | "block" | "array" | "tensor" | "chunk" | "image" | "puffer"));
         (spoken && made && !place.bare).then_some(Fact::Requested)
     };
+    // `Ran out of memory while applying 4096 bytes`: what was being done when there was no room.
+    let doing = || {
+        let lead = last_chars(line.get(..place.from)?, 48).to_lowercase();
+        let (_, did) = lead.rsplit_once("out of memory ")?;
+        let did = did.strip_prefix("while ").or_else(|| did.strip_prefix("when "))?;
+        let mut words = did.split_whitespace();
+        let verb = words.next().is_some_and(|word| word.ends_with("ing"));
+        (verb && words.all(|word| FILLERS.contains(&word)) && !place.bare).then_some(Fact::Requested)
+    };
     // `failed to grow from 2 GiB to 4 GiB`
     let grown = || {
         let earlier = i.checked_sub(1).and_then(|i| places.get(i)).and_then(|earlier| line.get(..earlier.from));
         let from = before.trim() == "to" && earlier.is_some_and(grows);
         let lower = line.to_ascii_lowercase();
-        let fails = ["fail", "cannot", "unable", "could not"].iter().any(|word| lower.contains(word));
+        let fails = ["fail", "cannot", "unable", "could not", "out of memory", "out-of-memory"];
+        let fails = fails.iter().any(|word| lower.contains(word));
         (from && fails).then_some(Fact::Requested)
     };
     let object = || (wanted(before) && (!place.bare || place.figure.bytes >= LEAST_LARGE)).then_some(Fact::Requested);
@@ -1801,6 +1865,7 @@ fn classed(
         .or_else(object)
         .or_else(alone)
         .or_else(exhausting)
+        .or_else(doing)
         .or(by_size);
     let Some(fact) = fact.or(enough.then_some(Fact::Needed)) else {
         return if foretold(line, place) { Said::NoSize } else { Said::Nothing };
@@ -1826,8 +1891,8 @@ fn classed(
         .any(|(at, other)| at != i && other.figure.half_width == 0 && !other.doubtful && (large || !other.bare));
     let by_word = beside && bytes || ahead.is_some_and(|(_, _, words)| words <= 1);
     let had = fact == Fact::Free && bytes && said.contains(&Said::Is(Fact::Requested));
-    // `out of memory: 67108864 requested`
-    let asked = beside && large && fact == Fact::Requested;
+    // `out of memory: 67108864 requested`, `allocating too much memory, 9000000000 > 8000000000`
+    let asked = (beside && large || after.trim() == ">" && place.figure.bytes >= 1 << 30) && fact == Fact::Requested;
     if place.bare && by_size.is_none() && !enough && !whole && !by_word && !had && !asked {
         return Said::NoSize;
     }
@@ -2010,6 +2075,30 @@ mod tests {
             ("tile buffer 5368709120 B > available 1073741824 B", vec![(Free, G), (Fact::Needed, 5 * G)]),
             ("not enough memory to hold 5 GiB of rows (limit is 4 GiB)", vec![(Requested, 5 * G), (Limit, 4 * G)]),
             ("your system has 4 GiB RAM but 5 GiB are required", vec![(Requested, 5 * G), (Capacity, 4 * G)]),
+            ("out of memory (alloc of size 5368709120.000000 (5120.000MB) at shared.c:2121)", vec![(Requested, 5 * G)]),
+            ("fatal error: out-of-memory reallocating from 4294967296 to 5368709120 bytes", vec![(Requested, 5 * G)]),
+            ("Ran out of memory while applying 5368709120bytes", vec![(Requested, 5 * G)]),
+            ("allocating too much memory, 5368709120 > 4294967296", vec![(Requested, 5 * G), (Limit, 4 * G)]),
+            ("no memory available for size (5368709120) current memory usage in kilobytes 1048576", {
+                vec![(Requested, 5 * G), (Used, G)]
+            }),
+            ("pool failed to alloc, name=kv_main, total_size=5368709120 bytes, error=out of memory", {
+                vec![(Requested, 5 * G)]
+            }),
+            ("Heap used bytes: 5368709120 exceeds panic level: 4294967296, killing all queries", {
+                vec![(Limit, 4 * G), (Used, 5 * G)]
+            }),
+            ("Cannot create shared memory segment of size = 5368709120", vec![(Requested, 5 * G)]),
+            ("5G JVM heap requested for read phase, 1G available", vec![(Requested, 5 * G), (Free, G)]),
+            ("it needs 5.00 GiB but only 1.00 GiB is available. xpu:0 shares memory with the CPU", {
+                vec![(Requested, 5 * G), (Free, G)]
+            }),
+            ("operator can not spill. Memory limit: 4294967296 so far allocated: 1073741824.", {
+                vec![(Limit, 4 * G), (Allocated, G)]
+            }),
+            ("Hunk data failed to allocate 2048 megs", vec![(Requested, 2 * G)]),
+            ("Can't grow 20250312_081120_00017_b7x2q_4 capacity with 1.00GB. This will exceed its memory pool \
+              capacity 8.00GB, current capacity 7.98GB.", vec![(Requested, G), (Limit, 8 * G)]),
             ("usage=1073741824, RSS_LIMIT=8589934592, size=5368709120, tag=5", {
                 vec![(Requested, 5 * G), (Limit, 8 * G), (Used, G)]
             }),

@@ -12,6 +12,9 @@ use std::sync::LazyLock;
 /// Amounts kept at most, and bytes of a line that are read: a counter may be printed on every line.
 const AMOUNTS_AT_MOST: usize = 512;
 const READ: usize = 1024;
+/// Lines before a failure and behind it in which free memory is that of its moment.
+const FREE_BEFORE: u64 = 3;
+const FREE_BEHIND: u64 = 5;
 /// Pairs of a line that are looked at.
 const PAIRS_AT_MOST: usize = 16;
 
@@ -42,6 +45,25 @@ static TOTAL: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
+/// `Detected 2058600448 bytes ram`
+static DETECTED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(
+        r"(?x)
+        \bdetected\ (?P<number>[0-9][0-9.,]*)\s*(?P<unit>[kmgt]i?b|bytes)\ (?:of\ )?(?:system\ |physical\ )?(?:ram|memory)\b",
+    )
+    .ok()
+});
+
+/// `Free Heap Size: 7904 bytes`, `free heap: 58000`: a heap in bytes has no unit where it is a board's.
+static FREE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(
+        r"(?x)
+        \bfree\ (?:heap|ram|memory)(?:\ size)?\s*[:=]\s*
+        (?P<number>[0-9][0-9.,]*)\s*(?P<unit>[kmgt]i?b\b|bytes\b|b\b)?\s*(?:[,;)]|$)",
+    )
+    .ok()
+});
+
 /// `memory limit set to 17179869184`, `hard memory limit of 19327352832`: a number without a unit is one of bytes.
 static LIMIT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
@@ -63,28 +85,35 @@ pub(super) struct Amounts {
 
 impl Amounts {
     /// Takes a line of the document.
-    pub(super) fn take(&mut self, text: &str, line: u64) {
+    pub(super) fn take(&mut self, text: &str, line: u64, command: bool) {
         if self.told.len() < AMOUNTS_AT_MOST {
-            self.told.extend(read(text.get(..READ).unwrap_or(text), line));
+            self.told.extend(read(text.get(..READ).unwrap_or(text), line, command));
         }
     }
 
     /// What is told from one line on, up to another: of a peak the highest; of the rest what every line that tells it
     /// agrees on.
-    pub(super) fn within(&self, first: u64, last: u64) -> Vec<(Fact, Figure)> {
-        let told = || self.told.iter().filter(|(_, figure)| (first..=last).contains(&figure.at.first));
+    pub(super) fn within(&self, first: u64, last: u64, failure: Span) -> Vec<(Fact, Figure)> {
+        // What is free changes from line to line: it counts where it is printed beside the failure.
+        let near = failure.first.saturating_sub(FREE_BEFORE)..=failure.last.saturating_add(FREE_BEHIND);
+        let told = || {
+            self.told.iter().filter(|(fact, figure)| {
+                let at = figure.at.first;
+                (first..=last).contains(&at) && (*fact != Fact::Free || near.contains(&at))
+            })
+        };
         let of = |fact: Fact| told().filter(move |(of, _)| *of == fact).map(|(_, figure)| *figure);
         let peak = of(Fact::Peak).max_by_key(|figure| figure.bytes);
         let agreed = |fact: Fact| {
             let first = of(fact).next()?;
             of(fact).all(|other| other.bytes == first.bytes).then_some((fact, first))
         };
-        let rest = [Fact::Limit, Fact::Capacity].into_iter().filter_map(agreed);
+        let rest = [Fact::Limit, Fact::Capacity, Fact::Free].into_iter().filter_map(agreed);
         peak.map(|peak| (Fact::Peak, peak)).into_iter().chain(rest).collect()
     }
 }
 
-fn read(text: &str, line: u64) -> Vec<(Fact, Figure)> {
+fn read(text: &str, line: u64, command: bool) -> Vec<(Fact, Figure)> {
     let lower = text.to_ascii_lowercase();
     let says = |words: &[&str]| words.iter().any(|word| lower.contains(word));
     if says(OF_DEVICES) {
@@ -108,6 +137,16 @@ fn read(text: &str, line: u64) -> Vec<(Fact, Figure)> {
     if says(&["total "]) {
         found.extend(figure(&TOTAL).map(|total| (Fact::Capacity, total)));
     }
+    if says(&["detected "]) {
+        found.extend(figure(&DETECTED).map(|total| (Fact::Capacity, total)));
+    }
+    if says(&["free "])
+        && let Some(said) = FREE.as_ref().and_then(|free| free.captures(&lower))
+    {
+        let unit = said.name("unit").map_or("B", |unit| if unit.as_str() == "bytes" { "B" } else { unit.as_str() });
+        let told = sized(&format!("{} {unit}", &said["number"]), None, at).filter(|figure| figure.bytes >= 1000);
+        found.extend(told.map(|free| (Fact::Free, free)));
+    }
     if says(&["memory limit "])
         && let Some(said) = LIMIT.as_ref().and_then(|limit| limit.captures(&lower))
     {
@@ -115,8 +154,8 @@ fn read(text: &str, line: u64) -> Vec<(Fact, Figure)> {
         let told = sized(&format!("{} {unit}", &said["number"]), None, at).filter(|figure| figure.bytes >= 16 * MIB);
         found.extend(told.map(|limit| (Fact::Limit, limit)));
     }
-    if says(&["limit", "max"]) {
-        let limits = pairs(text).take(PAIRS_AT_MOST).filter_map(|pair| limit(&pair, at));
+    if says(&["limit", "max", "mem", "threshold", "budget", "heap"]) {
+        let limits = pairs(text).take(PAIRS_AT_MOST).filter_map(|pair| limit(&pair, at, command));
         found.extend(limits.map(|limit| (Fact::Limit, limit)));
     }
     found
@@ -124,17 +163,21 @@ fn read(text: &str, line: u64) -> Vec<(Fact, Figure)> {
 
 /// The limit of a program's memory that a setting is by the words of its name: `limit_memory_hard = 2684354560`,
 /// `limit_mib: 800`, `-limit_memory_usage 4096M`. A number without a unit is one of bytes where it is large and even.
-fn limit(pair: &Pair, at: Span) -> Option<Figure> {
-    const MEMORY: &[&str] = &["mem", "memory", "heap", "rss", "ram", "maxmemory"];
-    const OTHERS: &[&str] =
-        &["soft", "spike", "low", "min", "swap", "per", "log", "cache", "map", "new", "young", "meta", "direct", "wat"];
+fn limit(pair: &Pair, at: Span, command: bool) -> Option<Figure> {
+    const MEMORY: &[&str] = &["mem", "memory", "heap", "rss", "ram", "maxmemory", "gc"];
+    const OTHERS: &[&str] = &[
+        "soft", "spike", "low", "min", "swap", "per", "log", "cache", "map", "new", "young", "meta", "direct", "wat",
+        "init", "initial", "region", "free",
+    ];
     // `maxOldSpaceSize` is four words.
     let mut key = String::new();
+    let mut before = ' ';
     for c in pair.key.chars() {
-        if c.is_ascii_uppercase() && key.ends_with(|before: char| before.is_ascii_lowercase()) {
+        if c.is_ascii_uppercase() && before.is_ascii_lowercase() {
             key.push('_');
         }
         key.extend(c.to_lowercase());
+        before = c;
     }
     let words: Vec<&str> = key.split(['_', '-', '.', '/']).collect();
     let has = |of: &[&str]| words.iter().any(|word| of.contains(word));
@@ -148,9 +191,14 @@ fn limit(pair: &Pair, at: Span) -> Option<Figure> {
     // A managed heap's old space is all but a part of it.
     let old_space = has(&["old"]) && has(&["space"]);
     let of_memory = has(MEMORY) || old_space || unit.is_some_and(|unit| unit != "B");
+    // `-mem 512M`, `--memory=4GiB` of a command, not of advice, and `main-heap-size 2G`: with a unit of their own.
+    let given = command && pair.hyphens > 0 && matches!(words.as_slice(), ["mem" | "memory" | "ram" | "maxmem"]);
+    let sized_heap = has(&["heap"]) && has(&["size"]);
+    let by_unit = (given || sized_heap) && with_unit(pair.value);
     // `max_mem: 3344M` and `max_memory_allocated` are what was used at most, mostly of a device.
     let used = has(&["mem", "allocated", "reserved", "used", "usage"]);
-    let bounds = has(&["limit", "maxmemory"]) || has(&["max"]) && (has(MEMORY) || old_space) && !used;
+    let named = has(&["max", "threshold", "budget"]) && (has(MEMORY) || old_space) && !used;
+    let bounds = has(&["limit", "maxmemory"]) || named || by_unit;
     if !bounds || !of_memory || has(OTHERS) {
         return None;
     }
@@ -161,12 +209,20 @@ fn limit(pair: &Pair, at: Span) -> Option<Figure> {
     Some(exact(told)).filter(|figure| figure.bytes >= MIB)
 }
 
+/// True for a number with a unit of memory and nothing else: `512M`, `4GiB`.
+fn with_unit(value: &str) -> bool {
+    let digits = value.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b'.').count();
+    let unit = value.get(digits..).unwrap_or_default();
+    let unit = unit.strip_suffix(['B', 'b']).unwrap_or(unit);
+    digits > 0 && matches!(unit.strip_suffix('i').unwrap_or(unit), "K" | "M" | "G" | "T" | "k" | "m" | "g")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn one(text: &str) -> Vec<(Fact, u64)> {
-        read(text, 1).into_iter().map(|(fact, figure)| (fact, figure.bytes)).collect()
+        read(text, 1, text.starts_with("$ ")).into_iter().map(|(fact, figure)| (fact, figure.bytes)).collect()
     }
 
     #[test]
@@ -183,6 +239,13 @@ mod tests {
             ("run.py net.v -limit_memory_usage 4096M", Fact::Limit, 4 << 30),
             ("./pharo --maxOldSpaceSize=2684354560 --headless a.image", Fact::Limit, 2_684_354_560),
             ("maxmemory:4294967296", Fact::Limit, 4 << 30),
+            ("$ PYPY_GC_MAX=5GB pypy3 -m simulate --agents 4000000", Fact::Limit, 5 << 30),
+            ("$ SURREAL_MEMORY_THRESHOLD=2684354560 surreal start", Fact::Limit, 2_684_354_560),
+            ("$ mksquashfs /srv/tree tree.sqsh -b 1M -mem 512M", Fact::Limit, 512 << 20),
+            ("upcxx-run -n 128 -shared-heap-size 256M ./a.out", Fact::Limit, 256 << 20),
+            ("Detected 2058600448 bytes ram", Fact::Capacity, 2_058_600_448),
+            ("[debug:060]: Free Heap Size: 7904 bytes", Fact::Free, 7904),
+            ("Free heap: 58000", Fact::Free, 58_000),
             ("[INFO] [server.rs:1617] [\"memory limit set to 17179869184\"]", Fact::Limit, 16 << 30),
         ];
         for (text, fact, bytes) in cases {
@@ -205,6 +268,12 @@ mod tests {
             "max_rss",
             "eta: 1:02:03  max_mem: 3344M",
             "max_memory_allocated: 3344 MB",
+            "autoscale memory_threshold: 0.8",
+            "free memory: 12",
+            "G1 heap region size: 4M",
+            "sort --mem 80%",
+            "Use --long=31 or --memory=2048MB",
+            "gc max pause 200 ms",
         ] {
             assert_eq!(one(text), [], "{text}");
         }

@@ -220,7 +220,8 @@ impl<'a> ContextReader<'a> {
                 }
             }
             if own && !in_frame && topics & (topics::READING | topics::SETTING) != 0 {
-                self.amounts.take(text, line.number);
+                let typed = command || text.trim_start().starts_with(['$', '%', '>']);
+                self.amounts.take(text, line.number, typed);
                 self.devices.take(text, line.number);
             }
             let may_load = topics & (topics::PHASE | topics::SETTING) != 0 && self.loads.len() < LOADS_AT_MOST;
@@ -486,7 +487,7 @@ impl<'a> ContextReader<'a> {
         context.loose_processes = self.tables.loose_near(at.first);
         context.partitions = self.tables.partitions_near(at.first);
         self.apply_side(&mut context, at);
-        context.amounts = self.amounts.within(at.first.saturating_sub(AMOUNTS_BEFORE), at.last + AMOUNTS_BEHIND);
+        context.amounts = self.amounts.within(at.first.saturating_sub(AMOUNTS_BEFORE), at.last + AMOUNTS_BEHIND, at);
         context.series = self.readings.between(since, at.last, rank);
         context.trends = self.trends.between(since, at.first, rank);
         context.cards = self.trends.cards(since, at.first);

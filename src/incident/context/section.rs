@@ -94,7 +94,9 @@ impl Sections {
         let advice = first_of(&lower, ADVICE);
         let stated = first_of(&lower, STATED);
         let hashes = trimmed.bytes().take_while(|b| *b == b'#').count();
-        let heading = !self.fence && (1..=6).contains(&hashes) && trimmed.as_bytes().get(hashes) == Some(&b' ');
+        let typed = hashes == 1 && trimmed.get(2..).is_some_and(typed_by_root);
+        let heading =
+            !self.fence && !typed && (1..=6).contains(&hashes) && trimmed.as_bytes().get(hashes) == Some(&b' ');
         if heading {
             self.headings += 1;
             let title = lower.trim_start_matches(['#', ' ']);
@@ -120,6 +122,36 @@ impl Sections {
         }
         line.or(self.block).unwrap_or(self.solutions)
     }
+}
+
+/// True for what stands behind root's prompt, `# ulimit -v 4194304`, which looks like a heading.
+fn typed_by_root(text: &str) -> bool {
+    const COMMANDS: &[&str] = &[
+        "ulimit",
+        "docker",
+        "podman",
+        "kubectl",
+        "systemctl",
+        "systemd-run",
+        "journalctl",
+        "dmesg",
+        "nvidia-smi",
+        "rocm-smi",
+        "free",
+        "df",
+        "sysctl",
+        "mount",
+        "python",
+        "python3",
+        "torchrun",
+        "sbatch",
+        "srun",
+    ];
+    let mut words = text.split_whitespace();
+    let command = words.next().unwrap_or_default();
+    let argument = words.next().is_none_or(|word| word.starts_with(['-', '/', '.']) || word.contains(['.', '=']));
+    let subcommand = ["docker", "podman", "kubectl", "systemctl", "systemd-run"].contains(&command);
+    command.starts_with(['/', '.']) || COMMANDS.contains(&command) && (argument || subcommand)
 }
 
 /// Where the first of the words starts that is not the tail of another one.

@@ -566,7 +566,10 @@ fn virtual_memory(text: &str, at: Span) -> Option<Figure> {
 pub(super) fn kubernetes_size(text: &str, at: Span) -> Option<Figure> {
     let text = text.trim();
     let end = text.find(|c: char| !(c.is_ascii_alphanumeric() || c == '.')).unwrap_or(text.len());
-    crate::units::parse(&text[..end], Base::Decimal).map(|size| exact(size.at(at))).filter(|figure| figure.bytes > 0)
+    // `8,192Mi` is no 8 bytes.
+    let whole = !text[end..].starts_with([',', '\'', '_']);
+    let size = crate::units::parse(&text[..end], Base::Decimal).filter(|size| whole && size.bytes > 0)?;
+    Some(exact(size.at(at)))
 }
 
 /// `trainable params: 4,194,304 || all params: 6,742,609,920`, `124.4M parameters`, `Number of parameters: 1234`.
