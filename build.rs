@@ -121,7 +121,12 @@ const PAGE: [(&str, &[&str]); 2] = [
 /// of rehearsals as one archive, in which each file is its name, its length and its text.
 fn pack() -> std::io::Result<()> {
     let folder = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
-    for file in ["src/cause/weights.json", "src/rehearse/functions.txt", "src/dialect/naming/programs.txt"] {
+    for file in [
+        "src/cause/weights.json",
+        "src/rehearse/functions.txt",
+        "src/dialect/naming/programs.txt",
+        "src/dialect/naming/names.json",
+    ] {
         println!("cargo::rerun-if-changed={file}");
         let name = file.rsplit('/').next().unwrap_or_default();
         write(&folder.join(format!("{name}.gz")), &std::fs::read(file)?)?;

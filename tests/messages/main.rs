@@ -6,7 +6,8 @@
 //! * `OOMDOC_VARIANTS=20` draws so many of each shape and mutation instead of [`VARIANTS`];
 //! * `OOMDOC_MESSAGES=folder` reads the shapes of `folder/unlisted` (or `gpu`, `host`, `tables`) in place of these, such
 //!   as `tests/messages/sets/seventh`;
-//! * `OOMDOC_SHOW=5` prints the first five logs that went wrong.
+//! * `OOMDOC_SHOW=5` prints the first five logs that went wrong;
+//! * `OOMDOC_NAMES=file` writes what shows around each failure of a program in no list, for `names.py` to learn from.
 //!
 //! `cargo test --test messages -- --nocapture` prints the table.
 
@@ -251,6 +252,27 @@ fn figures_are_exact_or_unknown() {
     assert!(wrong.is_empty(), "figures silently wrong: {wrong:?}");
 }
 
+/// The names that show around the failures that the net reads, with those by which their programs are called, as JSON.
+fn shown() -> String {
+    let own = ("own".to_string(), shapes::programs());
+    let sets: Vec<(String, Vec<Program>)> = shapes::opened().into_iter().chain([own]).collect();
+    let shapes: Vec<(&str, &Shape)> = sets
+        .iter()
+        .flat_map(|(set, programs)| programs.iter().map(move |program| (set.as_str(), program)))
+        .filter(|(_, program)| program.part == "unlisted")
+        .flat_map(|(set, program)| program.shapes.iter().map(move |shape| (set, shape)))
+        .collect();
+    let rows: Vec<serde_json::Value> = shapes
+        .par_iter()
+        .filter(|(_, shape)| shape.outcome == Outcome::Failure)
+        .filter_map(|(set, shape)| {
+            let names = verdict::names_shown(&Mutation::Plain.apply(shape, 0)?.text)?;
+            Some(serde_json::json!({ "set": set, "id": shape.id, "names": shape.names, "shown": names }))
+        })
+        .collect();
+    serde_json::to_string(&rows).unwrap()
+}
+
 /// What a set taught is not lost again, and above all no figure is told wrong: the sets that were kept for measuring are
 /// read with the rest once they have been opened. How well they were read at first sight stands in `notes.md`.
 #[test]
@@ -261,9 +283,13 @@ fn opened_sets_keep_what_they_taught() {
     if variable("OOMDOC_SHAPES").is_some() || variable("OOMDOC_MESSAGES").is_some() {
         return;
     }
-    let programs = shapes::opened();
+    if let Some(file) = variable("OOMDOC_NAMES") {
+        std::fs::write(file, shown()).unwrap();
+    }
+    let sets = shapes::opened();
+    let programs = sets.iter().flat_map(|(_, programs)| programs);
     let shapes: Vec<(&Program, &Shape)> =
-        programs.iter().flat_map(|program| program.shapes.iter().map(move |shape| (program, shape))).collect();
+        programs.flat_map(|program| program.shapes.iter().map(move |shape| (program, shape))).collect();
     let judged: Vec<Judged> =
         shapes.par_iter().map(|(program, shape)| judge(program, shape, 1, &[Mutation::Plain])).collect();
     let mut all = Tally::default();

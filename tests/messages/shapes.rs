@@ -125,10 +125,13 @@ pub fn programs() -> Vec<Program> {
     std::env::var_os("OOMDOC_MESSAGES").map_or_else(|| read(&own()), |root| read(Path::new(&root)))
 }
 
-/// The programs of the sets that were kept for measuring and have been opened since.
-pub fn opened() -> Vec<Program> {
-    let sets = std::fs::read_dir(own().join("sets")).unwrap();
-    sets.flat_map(|set| read(&set.unwrap().path())).collect()
+/// The sets that were kept for measuring and have been opened since, by name.
+pub fn opened() -> Vec<(String, Vec<Program>)> {
+    let sets = std::fs::read_dir(own().join("sets")).unwrap().map(|set| set.unwrap());
+    let mut sets: Vec<_> =
+        sets.map(|set| (set.file_name().to_string_lossy().into_owned(), read(&set.path()))).collect();
+    sets.sort_by(|(a, _), (b, _)| a.cmp(b));
+    sets
 }
 
 fn own() -> PathBuf {

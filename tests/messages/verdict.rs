@@ -3,6 +3,7 @@
 use super::mutate::Variant;
 use super::shapes::{Outcome, Placed, Shape};
 use oomdoc::command::explain::{FileEvents, diagnose};
+use oomdoc::dialect::naming;
 use oomdoc::domain::Fact;
 use oomdoc::incident::context::Given;
 use oomdoc::input::Document;
@@ -87,6 +88,16 @@ pub fn judge(shape: &Shape, variant: &Variant) -> Verdict {
         verdict.unknown_facts.extend(left.into_iter().map(|wrong| wrong.fact));
     }
     verdict
+}
+
+/// The names that show around a failure which the net reads.
+pub fn names_shown(text: &str) -> Option<Vec<naming::Shown>> {
+    let report = explain(text);
+    let primary = report["incidents"].as_array()?.iter().find(|incident| incident["primary"] == true)?;
+    let line = primary["line"].as_u64().filter(|_| primary["dialect"] == "net")?;
+    let document = Document::from_text("-", text);
+    let position = document.lines.iter().position(|at| at.number == line)?;
+    Some(naming::shown(&document, position))
 }
 
 /// What the net tells of a text: the sizes by key, where its message is the one that ended the job.

@@ -3,23 +3,26 @@
 
 use super::Way;
 use super::line::Found;
-use crate::domain::Program;
 use crate::domain::program::Name;
+use crate::domain::{Program, closed_set};
 use aho_corasick::{AhoCorasick, MatchKind};
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
 static PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/programs.txt.gz"));
 
-/// How far a known identifier tells by itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Mark {
-    /// Nothing else is called so.
-    Program,
-    /// A word as well.
-    Word,
-    /// What stands in the logs of other programs, which call it or run beside it.
-    Block,
+closed_set! {
+    /// How far an identifier tells by itself.
+    pub enum Mark {
+        /// Nothing else is called so.
+        Program = "program",
+        /// A word as well.
+        Word = "word",
+        /// What stands in the logs of other programs, which call it or run beside it.
+        Block = "block",
+        /// It is no well-known program's.
+        Unknown = "unknown",
+    }
 }
 
 #[derive(Debug, Clone, Copy)]

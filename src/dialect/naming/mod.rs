@@ -1,26 +1,27 @@
 //! Which program a message is of, from how programs show themselves: the class of an exception, a namespace, the prefix
 //! of a log line, the innermost frame of a traceback, an executable, a command, a banner.
 //!
-//! Each of these is a way in which a name shows, and each is weighed by how often it is right. What several ways show
-//! is believed more than what one shows; what the message's own line shows more than what stands around. A program
-//! that is listed and shows by words that only it prints is taken at once.
+//! Each of these is a way in which a name shows, and each is weighed by how often it was right where names are known:
+//! `names.json`, which `tests/messages/names.py` writes. Of the names that show the most probable is told, or nobody
+//! where none is. A program that is listed and shows by words that only it prints is taken at once.
 
 mod banner;
 mod commands;
 mod frames;
 mod known;
 mod line;
+mod odds;
 mod repeated;
 mod word;
 
 use super::syslog;
-use crate::domain::Program;
+use crate::domain::{Program, closed_set};
 use crate::input::Document;
 use aho_corasick::{AhoCorasick, MatchKind};
-use known::{Known, Mark};
 use std::sync::LazyLock;
 
 pub use commands::is_wrapper;
+pub use known::Mark;
 pub(super) use line::exception;
 
 /// Lines around the message in which a program may show itself.
@@ -29,103 +30,90 @@ const AFTER: usize = 15;
 /// Of a longer line only this much is looked at.
 const LONGEST: usize = 4 << 10;
 
-/// How a name shows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Way {
-    /// The package of an exception's class.
-    Class,
-    /// The first part of a C++ or Rust path.
-    Namespace,
-    /// The same, written as a type is.
-    Type,
-    /// Before a colon at the beginning of a line.
-    Prefix,
-    /// The first of two or three words before a colon.
-    TwoWords,
-    /// The first word of a function's name.
-    Function,
-    /// In brackets at the beginning of a line.
-    Bracket,
-    /// A logger's name.
-    Logger,
-    /// Who ran out, in a sentence, written as names are.
-    Subject,
-    /// A capitalised word in such a place.
-    Capital,
-    /// An error code's first word.
-    Code,
-    /// In parentheses at a line's end.
-    Tag,
-    /// A folder in a path of the message's line.
-    Source,
-    /// A folder in another line's path.
-    Folder,
-    /// The innermost package of a traceback.
-    Frame,
-    OuterFrame,
-    /// The last command before the message.
-    Command,
-    /// The same, and the message begins with its name.
-    Echo,
-    /// The mark with which most lines around begin.
-    Repeated,
-    /// The project of a script that it runs.
-    Script,
-    Executable,
-    /// An executable called by common words.
-    Commonplace,
-    /// With a version.
-    Banner,
-    Began,
-    Ended,
-    Library,
-    Address,
-    /// The words that only a listed program prints.
-    Marker,
-    /// Another command, one of two words.
-    Mention,
-    /// A well-known program's identifier, anywhere on a line, and one that is a part of a longer word.
-    Known,
-    Part,
-    /// Words that only one program prints.
-    Sign,
-    /// The form in which a language's runtime prints its errors, where nothing else shows.
-    Language,
+closed_set! {
+    /// How a name shows.
+    pub enum Way {
+        /// The package of an exception's class.
+        Class = "class",
+        /// The first part of a C++ or Rust path.
+        Namespace = "namespace",
+        /// The same, written as a type is.
+        Type = "type",
+        /// Before a colon at the beginning of a line.
+        Prefix = "prefix",
+        /// The first of two or three words before a colon.
+        TwoWords = "two-words",
+        /// The first word of a function's name.
+        Function = "function",
+        /// In brackets at the beginning of a line.
+        Bracket = "bracket",
+        /// A logger's name.
+        Logger = "logger",
+        /// Who ran out, in a sentence, written as names are.
+        Subject = "subject",
+        /// A capitalised word in such a place.
+        Capital = "capital",
+        /// An error code's first word.
+        Code = "code",
+        /// In parentheses at a line's end.
+        Tag = "tag",
+        /// A folder in a path of the message's line.
+        Source = "source",
+        /// A folder in another line's path.
+        Folder = "folder",
+        /// The innermost package of a traceback.
+        Frame = "frame",
+        /// Another package of it.
+        OuterFrame = "outer-frame",
+        /// The last command before the message.
+        Command = "command",
+        /// The same, and the message begins with its name.
+        Echo = "echo",
+        /// The mark with which most lines around begin.
+        Repeated = "repeated",
+        /// The project of a script that it runs.
+        Script = "script",
+        /// The file of a program, in a path or alone.
+        Executable = "executable",
+        /// An executable called by common words.
+        Commonplace = "commonplace",
+        /// With a version.
+        Banner = "banner",
+        /// Who says that it began.
+        Began = "began",
+        /// Who is said to have ended.
+        Ended = "ended",
+        /// A shared library.
+        Library = "library",
+        /// The owner of a project at a public address.
+        Address = "address",
+        /// The words that only a listed program prints.
+        Marker = "marker",
+        /// Another command, one of two words.
+        Mention = "mention",
+        /// A well-known program's identifier, anywhere on a line, and one that is a part of a longer word.
+        Known = "known",
+        /// Of the same kind.
+        Part = "part",
+        /// Words that only one program prints.
+        Sign = "sign",
+        /// The form in which a language's runtime prints its errors, where nothing else shows.
+        Language = "language",
+    }
+}
+
+closed_set! {
+    /// Where a name shows, as seen from the message.
+    pub enum Place {
+        /// On the message's own line, or by what belongs to the whole log: its command, its traceback, its banner.
+        Own = "own",
+        /// Within three lines of it.
+        Beside = "beside",
+        Far = "far",
+    }
 }
 
 impl Way {
-    /// How far it is to be trusted on the message's own line, in tenths.
-    const fn weight(self) -> u32 {
-        match self {
-            Way::Class | Way::Marker | Way::Echo => 90,
-            Way::Frame | Way::Prefix | Way::Command => 70,
-            Way::Repeated => 60,
-            Way::Sign => 140,
-            Way::Logger => 60,
-            Way::Namespace | Way::Bracket | Way::Executable | Way::Banner | Way::Known => 50,
-            Way::TwoWords => 45,
-            Way::Subject | Way::Source | Way::Ended | Way::Began => 40,
-            Way::Code | Way::Type | Way::Script => 30,
-            Way::Function | Way::Capital | Way::Folder | Way::Library | Way::Address | Way::Part => 25,
-            Way::Tag | Way::OuterFrame | Way::Mention => 20,
-            Way::Language | Way::Commonplace => 15,
-        }
-    }
-
-    /// How much of that holds on another line, beside the message or further off, in tenths: what stands before a colon
-    /// is nearly as often right there, while a logger that is nobody's name is another part's.
-    fn share(self, program: Program, beside: bool) -> u32 {
-        let nobody = || matches!(program, Program::Unlisted(_)) && known::of(program).is_none();
-        match (self, beside) {
-            (Way::Prefix, true) => 8,
-            (Way::Prefix, false) => 5,
-            (Way::Logger | Way::TwoWords, true) if nobody() => 4,
-            (Way::Logger | Way::TwoWords, false) if nobody() => 2,
-            (_, true) => 7,
-            (_, false) => 3,
-        }
-    }
-
     /// True where the word stands among others of a sentence or a heading, in which any word may stand.
     const fn is_prose(self) -> bool {
         matches!(
@@ -148,19 +136,8 @@ impl Way {
     }
 }
 
-/// What a name is believed for being known, in quarters: a program's more, and a library's, which others call, less.
-fn credit(way: Way, known: Option<Known>) -> u32 {
-    match known.map(|known| known.mark) {
-        _ if matches!(way, Way::Known | Way::Part | Way::Sign) => 4,
-        Some(Mark::Program) => 8,
-        Some(Mark::Word) if !way.is_prose() => 6,
-        Some(Mark::Block) => 2,
-        Some(Mark::Word) | None => 4,
-    }
-}
-
-/// What has less than this is no name.
-const LEAST: u32 = 15;
+/// A name is told from this probability on; below it nobody is named.
+const LEAST: f64 = 0.3;
 
 /// All markers of the listed programs, searched in one pass.
 static MARKERS: LazyLock<Markers> = LazyLock::new(|| {
@@ -189,19 +166,26 @@ struct Markers {
     programs: Vec<Program>,
 }
 
-/// What speaks for one name.
-#[derive(Debug)]
-struct Name {
-    program: Program,
-    score: u32,
-    /// The ways in which it showed, and how often.
-    ways: Vec<(Way, u32)>,
+/// A name that shows around a message, and how.
+#[derive(Debug, Clone, serde::Serialize)]
+pub struct Shown {
+    /// The program's id.
+    #[serde(serialize_with = "by_id")]
+    pub program: Program,
+    /// What is known of the name.
+    pub mark: Mark,
+    /// The ways in which it showed, where, and how often.
+    pub ways: Vec<(Way, Place, u32)>,
+}
+
+fn by_id<S: serde::Serializer>(program: &Program, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(program.id())
 }
 
 /// The names that show around a message.
 #[derive(Debug, Default)]
 struct Tally {
-    names: Vec<Name>,
+    names: Vec<Shown>,
     unlisted_only: bool,
 }
 
@@ -211,8 +195,8 @@ const MOST: usize = 64;
 const AGAIN: u32 = 4;
 
 impl Tally {
-    /// Counts a way in which a program shows, of whose weight `share` tenths hold here.
-    fn add(&mut self, way: Way, program: Program, share: u32) {
+    /// Counts a way in which a program shows.
+    fn add(&mut self, way: Way, program: Program, place: Place) {
         let program = known::without_number(program).unwrap_or(program);
         let known = known::of(program);
         let sure = known.is_some_and(|known| known.mark == Mark::Program);
@@ -222,7 +206,8 @@ impl Tally {
             return;
         }
         // `xargs: cat: terminated` beside the message: what only runs or looks at others.
-        if (share < 10 || way == Way::Ended) && !matches!(way, Way::Command | Way::Echo) && commands::is_wrapper(id) {
+        let runs = matches!(way, Way::Command | Way::Echo);
+        if (place != Place::Own || way == Way::Ended) && !runs && commands::is_wrapper(id) {
             return;
         }
         let program = known.map_or(program, |known| known.program);
@@ -233,53 +218,80 @@ impl Tally {
         let at = match at {
             Some(at) => at,
             None if self.names.len() < MOST => {
-                self.names.push(Name { program, score: 0, ways: Vec::new() });
+                let mark = known.map_or(Mark::Unknown, |known| known.mark);
+                self.names.push(Shown { program, mark, ways: Vec::new() });
                 self.names.len() - 1
             }
             None => return,
         };
-        let Some(name) = self.names.get_mut(at) else { return };
-        let full = way.weight() * share / 10 * credit(way, known) / 4;
-        match name.ways.iter_mut().find(|(known, _)| *known == way) {
-            None => {
-                name.ways.push((way, 1));
-                name.score += full;
-            }
-            Some((_, times)) if *times < AGAIN => {
-                *times += 1;
-                name.score += full / 4;
-            }
-            Some(_) => {}
+        if let Some(name) = self.names.get_mut(at) {
+            name.count(way, place, 1);
         }
     }
 
-    /// The name that most speaks for. What speaks for `grid-index` speaks for `grid`, where that shows by itself.
-    fn best(&self) -> Option<(Program, u32)> {
+    /// The names with all that speaks for them. What speaks for `grid-index` speaks for `grid`, where that shows by
+    /// itself.
+    fn shown(&self) -> Vec<Shown> {
         let extends = |long: &str, short: &str| {
             long.len() > short.len()
                 && short.len() >= 3
                 && long.starts_with(short)
                 && long[short.len()..].starts_with(['-', '_', '.', ' '])
         };
-        let total = |name: &Name| {
-            let longer = self.names.iter().filter(|other| extends(other.program.id(), name.program.id()));
-            name.score + longer.map(|other| other.score).sum::<u32>()
+        let whole = |name: &Shown| {
+            let mut whole = name.clone();
+            for other in self.names.iter().filter(|other| extends(other.program.id(), name.program.id())) {
+                other.ways.iter().for_each(|(way, place, times)| whole.count(*way, *place, *times));
+            }
+            whole
         };
-        let mut best: Option<(Program, u32)> = None;
-        for name in &self.names {
-            let score = total(name);
-            if best.is_none_or(|(_, known)| score > known) {
-                best = Some((name.program, score));
+        self.names.iter().map(whole).collect()
+    }
+
+    /// The name that most speaks for, and how probable it is that it, and not another or none of these, is right.
+    fn best(&self) -> Option<(Program, f64)> {
+        let shown = self.shown();
+        // What another package of the same traceback calls is not the program.
+        let calls = |name: &Shown| name.mark != Mark::Block && name.shows(Way::OuterFrame);
+        let called = shown.iter().any(calls);
+        let called = |name: &Shown| called && name.mark == Mark::Block && name.shows(Way::Frame);
+        let shown: Vec<&Shown> = shown.iter().filter(|name| !called(name)).collect();
+        let odds: Vec<f64> = shown.iter().map(|name| odds::of(name)).collect();
+        let highest = odds.iter().copied().fold(0.0, f64::max);
+        let all: f64 = odds.iter().map(|odds| (odds - highest).exp()).sum::<f64>() + (-highest).exp();
+        let mut best: Option<(Program, f64)> = None;
+        for (name, odds) in shown.iter().zip(odds) {
+            if best.is_none_or(|(_, known)| odds > known) {
+                best = Some((name.program, odds));
             }
         }
-        best.filter(|(_, score)| *score >= LEAST)
+        best.map(|(program, odds)| (program, (odds - highest).exp() / all))
     }
+}
+
+impl Shown {
+    fn shows(&self, way: Way) -> bool {
+        self.ways.iter().any(|(known, ..)| *known == way)
+    }
+
+    fn count(&mut self, way: Way, place: Place, times: u32) {
+        match self.ways.iter_mut().find(|(known, at, _)| (*known, *at) == (way, place)) {
+            Some((.., known)) => *known = (*known + times).min(AGAIN),
+            None => self.ways.push((way, place, times.min(AGAIN))),
+        }
+    }
+}
+
+/// The names that show around a message, for those who learn what each way of showing is worth.
+pub fn shown(document: &Document, position: usize) -> Vec<Shown> {
+    tally(document, position, false).shown()
 }
 
 /// The program whose message stands at `position`, as far as anything names it.
 pub fn program(document: &Document, position: usize) -> Option<Program> {
     let line = head(&document.lines.get(position)?.text);
-    sure(line).or_else(|| tally(document, position, false).best().map(|(program, _)| program))
+    let likely = |(_, probability): &(Program, f64)| *probability >= LEAST;
+    sure(line).or_else(|| tally(document, position, false).best().filter(likely).map(|(program, _)| program))
 }
 
 /// The program that called the interface whose error stands at `position`, where enough names it.
@@ -315,19 +327,17 @@ pub fn runs_on(document: &Document, position: usize) -> Option<Program> {
 /// traceback and by its command alone: of the words around such a message three in ten name nothing.
 pub fn built_on(document: &Document, position: usize) -> Option<Program> {
     let mut tally = Tally { unlisted_only: true, ..Tally::default() };
-    let mut add = |way: Way, program: Program| tally.add(way, program, 10);
+    let mut add = |way: Way, program: Program| tally.add(way, program, Place::Own);
     frames::all(document, position, &mut add);
     commands::all(document, position, &mut add);
     tally.best().filter(calls).map(|(program, _)| program)
 }
 
-/// A caller is named by what shows it for itself, not by words that stand near; a well-known one by less.
-const CALLER: u32 = 40;
-const KNOWN_CALLER: u32 = 30;
+/// Who called a framework is named where it is as probable as this: mostly nobody's name is shown at all.
+const CALLER: f64 = 0.5;
 
-fn calls((program, score): &(Program, u32)) -> bool {
-    let known = known::of(*program).is_some_and(|known| known.mark == Mark::Program);
-    *score >= if known { KNOWN_CALLER } else { CALLER }
+fn calls((_, probability): &(Program, f64)) -> bool {
+    *probability >= CALLER
 }
 
 /// The listed program that only can have printed the line.
@@ -340,8 +350,6 @@ fn sure(line: &str) -> Option<Program> {
 fn tally(document: &Document, position: usize, unlisted_only: bool) -> Tally {
     /// Lines that the message may be spread over.
     const OWN: usize = 3;
-    /// Of a way's weight beside the message, in tenths.
-    const BESIDE: u32 = 7;
     let mut tally = Tally { unlisted_only, ..Tally::default() };
     let text = |at: usize| document.lines.get(at).map(|line| head(&line.text));
     // Of a system's log, what another service writes speaks for itself.
@@ -353,24 +361,24 @@ fn tally(document: &Document, position: usize, unlisted_only: bool) -> Tally {
     let own = text(position).and_then(writer);
     let other = |line: &str| own.is_some() && writer(line).is_some_and(|writer| own.as_ref() != Some(&writer));
     if let Some(line) = text(position) {
-        line::all(line, true, &mut |way, program| tally.add(way, program, 10));
-        known::mentions(line, &mut |way, program| tally.add(way, program, 10));
+        line::all(line, true, &mut |way, program| tally.add(way, program, Place::Own));
+        known::mentions(line, &mut |way, program| tally.add(way, program, Place::Own));
     }
     let before = (position.saturating_sub(BEFORE)..position).rev();
     let last = position.saturating_add(AFTER).min(document.lines.len().saturating_sub(1));
     let mut marked = false;
     for at in before.chain(position + 1..last + 1) {
         let Some(line) = text(at).filter(|line| !other(line)) else { continue };
-        let beside = at.abs_diff(position) <= OWN;
-        let mut add = |way: Way, program: Program| tally.add(way, program, way.share(program, beside));
-        line::all(line, beside, &mut add);
+        let place = if at.abs_diff(position) <= OWN { Place::Beside } else { Place::Far };
+        let mut add = |way: Way, program: Program| tally.add(way, program, place);
+        line::all(line, place == Place::Beside, &mut add);
         known::mentions(line, &mut add);
         if let Some(program) = marker(line).filter(|_| !marked) {
             marked = true;
-            tally.add(Way::Marker, program, BESIDE);
+            tally.add(Way::Marker, program, Place::Beside);
         }
     }
-    let mut add = |way: Way, program: Program| tally.add(way, program, 10);
+    let mut add = |way: Way, program: Program| tally.add(way, program, Place::Own);
     frames::all(document, position, &mut add);
     commands::all(document, position, &mut add);
     banner::all(document, position, &mut add);

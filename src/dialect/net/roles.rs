@@ -582,9 +582,9 @@ fn places(line: &str, next: &str, at: Span, cut: bool, base: Base) -> Vec<Place>
                 let sized = |whole: &u64| *whole >= LEAST_BARE && *whole != u64::from(u32::MAX) && *whole != u64::MAX;
                 // `alloc of size 402653256.000000`: printed as a fraction, and a whole number.
                 let as_fraction = |whole: &u64| numeral.decimals >= 6 && *whole >= LEAST_LARGE;
-                let whole = numeral.whole().filter(|whole| {
-                    sized(whole) && !continues && (numeral.decimals == 0 || as_fraction(whole))
-                });
+                let whole = numeral
+                    .whole()
+                    .filter(|whole| sized(whole) && !continues && (numeral.decimals == 0 || as_fraction(whole)));
                 whole.map(|bytes| units::Size { bytes, half_width: 0 })
             }
         };
@@ -766,6 +766,10 @@ fn counts(rest: &str) -> bool {
         "requests",
         "request",
         "has",
+        "so",
+        "after",
+        "before",
+        "during",
     ];
     let text = rest.trim_start_matches([' ', '-']);
     let end = text.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(text.len());
@@ -2097,8 +2101,11 @@ mod tests {
                 vec![(Limit, 4 * G), (Allocated, G)]
             }),
             ("Hunk data failed to allocate 2048 megs", vec![(Requested, 2 * G)]),
-            ("Can't grow 20250312_081120_00017_b7x2q_4 capacity with 1.00GB. This will exceed its memory pool \
-              capacity 8.00GB, current capacity 7.98GB.", vec![(Requested, G), (Limit, 8 * G)]),
+            (
+                "Can't grow 20250312_081120_00017_b7x2q_4 capacity with 1.00GB. This will exceed its memory pool \
+              capacity 8.00GB, current capacity 7.98GB.",
+                vec![(Requested, G), (Limit, 8 * G)],
+            ),
             ("usage=1073741824, RSS_LIMIT=8589934592, size=5368709120, tag=5", {
                 vec![(Requested, 5 * G), (Limit, 8 * G), (Used, G)]
             }),
