@@ -2,6 +2,7 @@
 
 use super::mechanism::rising;
 use super::{Cause, CauseId};
+use crate::domain::System;
 use crate::incident::Incident;
 use crate::text;
 use crate::text::Text;
@@ -47,10 +48,14 @@ fn refute(incident: &Incident) -> Text {
         );
     }
     if incident.event.resource.on_host() {
+        let now = match incident.system() {
+            System::Linux => "ps -o rss= -p PID",
+            system => system.process().now,
+        };
         return text!(
-            en: "Log the resident memory of the process and its children at intervals (`ps -o rss= -p PID`): if it is \
-                 flat once the program has set up, nothing leaks.",
-            zh: "定时记录进程及其子进程的常驻内存（`ps -o rss= -p PID`）：若程序完成初始化后不再上升，则没有泄漏。"
+            en: "Log the resident memory of the process and its children at intervals (`{now}`): if it is flat once \
+                 the program has set up, nothing leaks.",
+            zh: "定时记录进程及其子进程的常驻内存（`{now}`）：若程序完成初始化后不再上升，则没有泄漏。"
         );
     }
     let now = incident.meter().now;

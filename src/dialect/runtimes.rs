@@ -689,7 +689,8 @@ fn note_dask_limit(document: &Document, position: usize, event: &mut Event) {
     let Some(warning) = warning else { return };
     let labelled = Labelled::at(document, warning, 1);
     for (label, fact) in [("workermemorylimit:", Fact::Limit), ("processmemory:", Fact::Process)] {
-        if let Some(figure) = labelled.figure(label, Unit::Printed(Base::Binary)) {
+        // Before it printed GiB, its GB were powers of ten.
+        if let Some(figure) = labelled.figure(label, Unit::Printed(Base::Decimal)) {
             event.facts.note(fact, Figure { half_width: figure.half_width.min(MIB << 10), ..figure });
         }
     }

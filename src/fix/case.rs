@@ -834,6 +834,18 @@ impl Case<'_> {
             })
     }
 
+    /// True for a language model that the log shows to be one stack of layers, as LLaMA and its kin are.
+    pub fn decoder_only(&self) -> bool {
+        const STACKS: &[&str] = &["llama", "llava", "mistral", "mixtral", "qwen", "gemma", "phi", "olmo", "internlm"];
+        let stacked = |text: &str| -> bool {
+            let lower = text.to_ascii_lowercase();
+            STACKS.iter().any(|stack| lower.contains(stack))
+        };
+        let of_frames = || self.context.frames.iter().any(|frame| stacked(&frame.path()));
+        let of_command = || self.context.command.get().is_some_and(|command: &String| stacked(command));
+        self.language_model() && (of_frames() || of_command())
+    }
+
     /// True where a trainer of language models runs, or a model that transformers makes.
     pub fn trains_on_text(&self) -> bool {
         let of_transformers = |frame: &Frame| frame.path().contains("/transformers/models/");

@@ -25,8 +25,11 @@ pub const FIX: Fix = Fix {
             "assert input_ids.max() < model.get_input_embeddings().num_embeddings and labels.min() >= -100",
         )
         .when("pretrained"),
-        line(Target::Pytorch, "assert ids.max() < embedding.num_embeddings and labels.max() < classes")
-            .note("before the failing line", "放在出错行之前")
+        line(Target::Pytorch, "assert 0 <= labels.min() and labels.max() < classes")
+            .note(
+                "before the failing line; of an embedding, ids.max() < embedding.num_embeddings",
+                "放在出错行之前；若有 embedding，则检查 ids.max() < embedding.num_embeddings",
+            )
             .unless("pretrained"),
     ],
     fixtures: &["pytorch/cublas"],

@@ -92,7 +92,14 @@ fn advise(case: &Case) -> Advice {
         .when("own-loop", !host && !case.driven() && !case.of_a_tool())
         .when("loop-of-others", !host && (case.driven() || case.of_a_tool()))
         // It counts what Python allocates: the buffers of tensors are none of that.
-        .when("objects", host && !case.pytorch() && !case.handles_weights() && !case.incident.on_a_board())
+        .when(
+            "objects",
+            host && !case.pytorch()
+                && !case.handles_weights()
+                && !case.incident.on_a_board()
+                // `tracemalloc` came with Python 3.4.
+                && !case.context.frames.iter().any(|frame| frame.path().contains("python2")),
+        )
         .when("board", case.incident.on_a_board())
         // Its address serves a profile where the program serves it.
         .when("pprof", host && case.clue(Clue::Pprof))

@@ -21,7 +21,12 @@ pub const FIX: Fix = Fix {
         line(Target::Ultralytics, "freeze=10").note("or a smaller model of the family", "或换同系列更小的模型"),
         line(Target::Fastai, "learn.freeze_to(-2)"),
         line(Target::Pytorch, "for p in model.encoder.parameters(): p.requires_grad_(False)")
-            .note("or a smaller model of the family", "或换同系列更小的模型"),
+            .note("or a smaller model of the family", "或换同系列更小的模型")
+            .unless("decoder"),
+        // Of a model of language alone there is no encoder: its lower half.
+        line(Target::Pytorch, "for l in model.model.layers[: len(model.model.layers) // 2]: l.requires_grad_(False)")
+            .note("or a smaller model of the family", "或换同系列更小的模型")
+            .when("decoder"),
     ],
     fixtures: &["context/hf-trainer"],
     advise,
@@ -36,7 +41,8 @@ fn fine_tunes(case: &Case) -> bool {
 }
 
 fn advise(case: &Case) -> Advice {
-    Draft::new(case, &FIX).weight(case.if_training()).frees_unknown(case.ask_for_parameters()).because(join(
+    let draft = Draft::new(case, &FIX).when("decoder", case.decoder_only());
+    draft.weight(case.if_training()).frees_unknown(case.ask_for_parameters()).because(join(
         text!(
             en: "what is not trained keeps no gradients, state or activations",
             zh: "不训练的部分不保留梯度、状态和激活"

@@ -583,8 +583,8 @@ impl<'a> Case<'a> {
     pub(super) fn short_of_no_bytes(&self) -> Option<Text> {
         if self.incident.event.ran_out_of_a_count() {
             return Some(text!(
-                en: "what ran out is a number of things that the driver keeps, not memory",
-                zh: "耗尽的是驱动所能保持的对象数量，而不是内存"
+                en: "what runs out here is mostly a number of things that the driver keeps, not memory",
+                zh: "这里耗尽的多半是驱动所能保持的对象数量，而不是内存"
             ));
         }
         // Only Metal's message tells all that is held under its limit.

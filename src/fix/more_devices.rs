@@ -100,13 +100,15 @@ fn advise(case: &Case) -> Advice {
     };
     let alone = only || case.installed_command() || !spreads && (!case.comes_in_forms() || case.loads_by_name());
     let draft = Draft::new(case, &FIX);
-    let draft = match alone && case.engine().is_none() {
+    let larger = alone && case.engine().is_none();
+    let draft = match larger {
         true if matches!(case.accelerator(), Accelerator::Npu | Accelerator::Tpu) => {
             draft.titled(text!(en: "A device with more memory", zh: "换内存更大的设备"))
         }
         true => draft.titled(text!(en: "A GPU with more memory", zh: "换显存更大的 GPU")),
         false => draft,
     };
+    let draft = if larger { draft.costs(Costs { slows: (0.0, 0.0), ..FIX.costs }) } else { draft };
     draft
         .when("only", only)
         .when("pretrained", spreads && !only)
@@ -115,13 +117,20 @@ fn advise(case: &Case) -> Advice {
         .when("larger-alone", alone)
         .weight(if case.engine().is_some() { 1.0 } else { 0.6 })
         .frees_if(
-            split(&budget, tried).or_else(|| {
-                case.share_of_allocated(0.3, 0.5, text!(en: "half of weights and cache", zh: "权重与缓存的一半"))
+            split(&budget, tried).filter(|_| !larger).or_else(|| {
+                // An engine fills its share of each device again, and a larger device frees nothing of what is used.
+                let divides = !larger && case.engine().is_none();
+                divides.then(|| {
+                    case.share_of_allocated(0.3, 0.5, text!(en: "half of weights and cache", zh: "权重与缓存的一半"))
+                })?
             }),
-            text!(
-                en: "half of weights and cache; their sizes are not in the log",
-                zh: "权重与缓存的一半；日志没有给出大小"
-            ),
+            match larger {
+                true => text!(en: "its own size, which nobody knows yet", zh: "取决于新设备的容量"),
+                false => text!(
+                    en: "half of weights and cache; their sizes are not in the log",
+                    zh: "权重与缓存的一半；日志没有给出大小"
+                ),
+            },
         )
         .own(
             case.own_option_with(Quantity::Parallel, ranks, tried)

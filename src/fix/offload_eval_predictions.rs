@@ -30,7 +30,7 @@ pub const FIX: Fix = Fix {
         line(Target::Pytorch, "group = dist.new_group(backend=\"gloo\")")
             .note("gather the results through it, from tensors on the CPU", "通过它从 CPU 张量汇集结果")
             .when("gathered"),
-        line(Target::Pytorch, "predictions.append(output.argmax(-1).cpu())")
+        line(Target::Pytorch, "predictions.append(output.cpu())")
             .note("instead of append(output)", "代替 append(output)")
             .when("collected"),
     ],

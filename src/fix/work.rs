@@ -159,7 +159,8 @@ pub(super) fn runs_python(case: &Case) -> bool {
     victim.is_some_and(|name| interpreted(&name.to_ascii_lowercase()))
         || context.command.get().is_some_and(script)
         || context.program.get().is_some_and(script)
-        || !context.frames.is_empty()
+        // What TorchScript runs, a program of C++ may have loaded.
+        || context.frames.iter().any(|frame| !frame.path().contains("__torch__"))
 }
 
 /// A Python program in the machine's memory: loaders are training's, the rest may be anything that Python does.

@@ -495,3 +495,91 @@ fn a_banner_tells_what_the_device_has_beside_the_messages_figures() {
     let unnumbered = two.replace("on device 0: ", "");
     assert!(facts(&unnumbered)["capacity_bytes"].is_null(), "{}", facts(&unnumbered));
 }
+
+#[test]
+fn a_bare_refusal_has_the_figures_of_the_generic_line_beside_it() {
+    let log = "buffer :error: allocate_buffer: failed to allocate buffer of size 33792 KB\nTraceback (most recent call \
+               last):\n  File \"/home/a/flow.py\", line 412, in main\n    tb.start()\nMemoryError: std::bad_alloc\n";
+    assert_eq!(facts(log)["requested_bytes"], 33792u64 << 10);
+    // Nobody says what a process that was killed had asked for.
+    let killed = "pool: failed to allocate buffer of size 33792 KB\nbash: line 3: 4711 Killed    ./flow\n";
+    assert!(facts(killed)["requested_bytes"].is_null() || first_cause(killed) != "single_huge_allocation");
+}
+
+#[test]
+fn a_group_that_tells_no_limit_has_the_one_of_its_command() {
+    let kill = "Memory cgroup out of memory: Killed process 70112 (yices) total-vm:4589844kB, anon-rss:4160156kB, \
+                file-rss:3012kB, shmem-rss:0kB, UID:1000 pgtables:8204kB oom_score_adj:200\n";
+    for command in
+        ["docker run --rm -m 4g solver big.nia", "systemd-run --scope -q -p MemoryMax=4294967296 yices big.nia"]
+    {
+        assert_eq!(
+            facts(&format!("$ {command}\nKilled\n[91120.110499] {kill}"))["limit_bytes"],
+            4u64 << 30,
+            "{command}"
+        );
+    }
+}
+
+#[test]
+fn roots_prompt_is_no_heading() {
+    let log = |prompt: &str| {
+        format!("{prompt} ulimit -v 4194304\n{prompt} signzone -S se.zone\nsignzone: fatal: out of memory\n")
+    };
+    assert_eq!(facts(&log("#"))["limit_bytes"], 4u64 << 30);
+    assert_eq!(facts(&log("#")), facts(&log("$")));
+    // The rest of the number is lost: it is none.
+    assert!(facts(&log("#").replace("4194304", "4 194 304"))["limit_bytes"].is_null());
+}
+
+#[test]
+fn a_crash_report_of_minecraft_tells_what_its_heap_is() {
+    let log = "java.lang.OutOfMemoryError: Java heap space\n---- Minecraft Crash Report ----\nDetails:\n\tMemory: 41943040 \
+               bytes (40 MB) / 2041577472 bytes (1947 MB) up to 2059403264 bytes (1964 MB)\n";
+    let told = facts(log);
+    assert_eq!((&told["free_bytes"], &told["limit_bytes"]), (&Value::from(41_943_040), &Value::from(2_059_403_264u64)));
+}
+
+#[test]
+fn a_limit_that_a_command_or_its_environment_sets_is_told() {
+    for (command, limit) in [
+        ("$ SURREAL_MEMORY_THRESHOLD=2684354560 surreal start", 2_684_354_560u64),
+        ("$ mksquashfs /srv/tree tree.sqsh -b 1M -mem 512M", 512 << 20),
+    ] {
+        assert_eq!(facts(&format!("{command}\nFATAL: out of memory, aborting\n"))["limit_bytes"], limit, "{command}");
+    }
+    // Advice sets nothing.
+    let advice =
+        "dump.zst : Frame requires too much memory for decoding\ndump.zst : Use --long=31 or --memory=2048MB\n";
+    assert!(facts(advice)["limit_bytes"].is_null());
+}
+
+#[test]
+fn gigabytes_of_an_early_dask_are_powers_of_ten() {
+    let log = |limit: &str| {
+        format!(
+            "distributed.worker - WARNING - Memory use is high but worker has no data to store to disk.  Process memory: \
+             {limit} -- Worker memory limit: {limit}\ndistributed.nanny - WARNING - Worker exceeded 95% memory budget. \
+             Restarting\n"
+        )
+    };
+    assert_eq!(facts(&log("3.48 GB"))["limit_bytes"], 3_480_000_000u64);
+    assert_eq!(facts(&log("4.00 GiB"))["limit_bytes"], 4u64 << 30);
+}
+
+#[test]
+fn the_cache_of_a_line_with_several_sizes_is_the_one_that_is_called_so() {
+    let log = format!(
+        "INFO worker.py:241] model weights take 7.36GiB; PyTorch activation peak memory takes 2.48GiB; the rest of the \
+         memory reserved for KV Cache is 4.76GiB.\n{FULL_CARD}"
+    );
+    assert!(!report(&log).contains("KV cache of 7.36"), "{}", report(&log));
+}
+
+#[test]
+fn a_name_is_the_one_that_most_often_was_right_where_it_shows_so() {
+    let program = |log: &str| incident(log)["framework"].as_str().map(str::to_string);
+    let scan = "ann@box:~$ (ulimit -v 3145728; gridscan -r -p 8 rules.idx /evidence)\nTrojan_A /evidence/a91.exe\nerror \
+                scanning /evidence/hiberfil.sys: not enough memory\nTrojan_A /evidence/a92.exe\n";
+    assert_eq!(program(scan).as_deref(), Some("gridscan"));
+}

@@ -593,3 +593,77 @@ fn a_device_is_watched_by_the_tool_of_its_system() {
     );
     assert!(!orin.contains("`nvidia-smi --query-gpu"), "{orin}");
 }
+
+#[test]
+fn a_larger_device_frees_nothing_of_what_is_used() {
+    let log = "Traceback (most recent call last):\n  File \"infer.py\", line 9, in main\n    y = net(x)\n\
+               RuntimeError: CUDA out of memory. Tried to allocate 1.76 GiB (GPU 0; 5.79 GiB total capacity; 2.83 GiB already \
+               allocated; 1.35 GiB free; 2.95 GiB reserved in total by PyTorch)\n";
+    let told = report(log);
+    let at = told.find("A GPU with more memory");
+    assert!(at.is_none_or(|at| !told[at..].lines().next().unwrap_or_default().contains("frees ")), "{told}");
+}
+
+#[test]
+fn paths_with_slashes_and_words_of_r_are_of_windows_too() {
+    let python = "  File \"E:/code/main.py\", line 94, in <module>\n    preds_all = torch.cat(preds, dim=0)\nRuntimeError: \
+                  [enforce fail at CPUAllocator.cpp:79] data. DefaultCPUAllocator: not enough memory: you tried to \
+                  allocate 6165626880 bytes.\n";
+    assert!(!report(python).contains("ps -o rss"), "{}", report(python));
+    let r = "> memory.limit(size = 8000)\nError: cannot allocate vector of size 299.6 Mb\n";
+    assert!(!report(r).contains("fallocate") && !report(r).contains("free -h"), "{}", report(r));
+}
+
+#[test]
+fn a_home_on_some_image_of_a_disk_is_no_mac() {
+    let log = |path: &str| format!("$ gridscan -r {path}\ngridscan: error scanning {path}/a.sys: not enough memory\n");
+    assert!(!report(&log("/evidence/C/Users/ana")).contains("PhysMem"));
+    assert!(report(&log("/Users/ana/evidence")).contains("PhysMem"));
+}
+
+#[test]
+fn python_2_has_no_tracemalloc() {
+    let log = |version: &str| {
+        format!(
+            "Traceback (most recent call last):\n  File \"/usr/lib/python{version}/site-packages/gridlib/mesh.py\", line 5, \
+             in grow\n    rows.append(row)\nMemoryError\n"
+        )
+    };
+    assert!(!report(&log("2.7")).contains("tracemalloc"));
+}
+
+#[test]
+fn a_program_that_calls_libtorch_has_no_lines_of_python() {
+    let log = format!(
+        "Reading data file ...\n  54000 atoms\nException: The following operation failed in the TorchScript \
+         interpreter.\nTraceback of TorchScript (most recent call last):\n  File \"code/__torch__/nn/convolution.py\", line \
+         31, in forward\n    message = (self.convolution).forward(x, edge_attr, weight, )\n{FULL_CARD}"
+    );
+    let told = report(&log);
+    assert!(!told.contains("torch.autocast") && !told.contains("_record_memory_history"), "{told}");
+}
+
+#[test]
+fn a_small_shared_memory_is_empty_again_when_who_filled_it_has_ended() {
+    let log = "$ docker run -d postgres:16\nERROR:  could not resize shared memory segment \"/PostgreSQL.2031775516\" to \
+               16777216 bytes: No space left on device\n$ df -h /dev/shm\nFilesystem      Size  Used Avail Use% Mounted \
+               on\nshm              64M  3.6M   61M   6% /dev/shm\n";
+    assert!(offers_for(log).contains(&"shm-size"), "{:?}", offers_for(log));
+}
+
+#[test]
+fn layers_of_a_stack_are_frozen_by_its_own_names() {
+    let log = format!(
+        "$ torchrun train.py --model_name_or_path meta-llama/Llama-2-7b --model_max_length 2048\nTraceback (most recent \
+         call last):\n  File \"train.py\", line 9, in main\n    trainer.train()\n  File \"/v/site-packages/transformers/\
+         models/llama/modeling_llama.py\", line 800, in forward\n    loss = self.lm_head(x)\n{FULL_CARD}"
+    );
+    assert!(!lines_of(&log, "freeze-layers").join(" ").contains("model.encoder"), "{}", report(&log));
+}
+
+#[test]
+fn a_network_has_begun_when_caffe_solves() {
+    let log = "I0101 10:00:00.000 12 solver.cpp:279] Solving VGG\nF0101 10:00:05.000 12 syncedmem.cpp:78] Check failed: \
+               error == cudaSuccess (2 vs. 0)  out of memory\n";
+    assert!(!report(log).contains("while loading the model"), "{}", report(log));
+}

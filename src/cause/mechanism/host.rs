@@ -247,7 +247,8 @@ pub const REQUEST: Mechanism = Mechanism {
                         zh: "一次请求 {want}，而机器只有 {all}"
                     ),
                 )
-                .at(at),
+                .at(at)
+                .seen(&incident.context.host_total),
             );
         }
         if event.needs_in_all() {

@@ -507,7 +507,8 @@ fn run(command: &str) -> Option<(Way, Program)> {
     let mut watcher = None;
     let mut raw = command
         .split_whitespace()
-        .map(|word| (word.trim_matches(['\'', '"', '`', ',', '[', ']', ';']), word.ends_with(';')))
+        // `(ulimit -v 3145728; grid -r /data)`
+        .map(|word| (word.trim_matches(['\'', '"', '`', ',', '[', ']', ';', '(', ')']), word.ends_with(';')))
         .filter(|(word, ends)| !word.is_empty() || *ends)
         .take(40)
         .skip_while(|(word, _)| word.contains('=') || word.starts_with('-'))
@@ -678,6 +679,7 @@ mod tests {
             ("$ kubectl get pods", None),
             ("$ kubectl -n store-1 logs web", None),
             ("$ cd /work; gridtool -n 4", Some("gridtool")),
+            ("$ (ulimit -v 3145728; gridtool -n 4)", Some("gridtool")),
             ("$ sudo gridprof record -e count:P,load -- sleep 5", Some("gridprof")),
             ("! le grid est arrêté                 !", None),
             ("a line of text", None),

@@ -153,9 +153,14 @@ pub(super) fn all(document: &Document, position: usize, found: &mut dyn FnMut(Wa
     tell(&frames, found);
 }
 
+/// True for what programs call: where a traceback shows another package, that one is the program.
+pub(super) fn is_interface(program: Program) -> bool {
+    INTERFACES.contains(&program.id())
+}
+
 /// Hands over frames, innermost first.
 fn tell(frames: &[Program], found: &mut dyn FnMut(Way, Program)) {
-    let interface = |program: &&Program| INTERFACES.contains(&program.id());
+    let interface = |program: &&Program| is_interface(**program);
     let innermost = frames.iter().find(|program| !interface(program)).or(frames.first());
     let Some(innermost) = innermost else { return };
     found(Way::Frame, *innermost);

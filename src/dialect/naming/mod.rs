@@ -251,10 +251,9 @@ impl Tally {
     /// The name that most speaks for, and how probable it is that it, and not another or none of these, is right.
     fn best(&self) -> Option<(Program, f64)> {
         let shown = self.shown();
-        // What another package of the same traceback calls is not the program.
-        let calls = |name: &Shown| name.mark != Mark::Block && name.shows(Way::OuterFrame);
-        let called = shown.iter().any(calls);
-        let called = |name: &Shown| called && name.mark == Mark::Block && name.shows(Way::Frame);
+        // What the package of a traceback calls is not the program.
+        let calls = shown.iter().any(|name| name.shows(Way::Frame) && !frames::is_interface(name.program));
+        let called = |name: &Shown| calls && frames::is_interface(name.program);
         let shown: Vec<&Shown> = shown.iter().filter(|name| !called(name)).collect();
         let odds: Vec<f64> = shown.iter().map(|name| odds::of(name)).collect();
         let highest = odds.iter().copied().fold(0.0, f64::max);

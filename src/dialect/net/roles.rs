@@ -493,10 +493,12 @@ fn places(line: &str, next: &str, at: Span, cut: bool, base: Base) -> Vec<Place>
         from = end;
         // A part of a name, a version, an address or a negative number is no size.
         let inside = before
-            .is_some_and(|c| c.is_alphanumeric() && c.is_ascii() || matches!(c, '_' | '.' | ',' | '#' | '@'))
+            .is_some_and(|c| c.is_alphanumeric() && c.is_ascii() || matches!(c, '_' | '.' | ',' | '#' | '@' | '$'))
             || before == Some('-') && !line[..start - 1].ends_with(|c: char| c.is_ascii_digit());
         let number = &line[start..end];
         let rest = &line[end..];
+        // `20250312_081120_00017`: a name.
+        let inside = inside || rest.starts_with('_');
         let sentence_ends = rest.strip_prefix('.').filter(|rest| rest.starts_with(' '));
         let rest = sentence_ends.unwrap_or(rest);
         let gap = rest.len() - rest.trim_start_matches([' ', '\u{a0}', '\u{202f}']).len();
@@ -865,7 +867,9 @@ fn label_before(before: &str) -> Option<(Fact, bool, usize)> {
             !(printed[..*at].ends_with('_') && arguments.is_some_and(|of| of.starts_with(|c: char| c.is_ascii_digit())))
         })
         // `ReservationLimit=1 GiB` bounds what is set aside.
+        // `(ulimit -v 4872192; …)` is a command, and counts KiB.
         .filter(|(at, _, fact)| *fact != Fact::Limit || !lower[..*at].ends_with("reservation"))
+        .filter(|(at, _, fact)| *fact != Fact::Limit || !lower[*at..].starts_with("limit -"))
         .filter(|(at, _, fact)| {
             !within_word(&lower, *at) && (*fact == Fact::Requested || !lower[..*at].ends_with("not "))
         })

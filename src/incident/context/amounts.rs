@@ -49,7 +49,8 @@ static TOTAL: LazyLock<Option<Regex>> = LazyLock::new(|| {
 static DETECTED: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
         r"(?x)
-        \bdetected\ (?P<number>[0-9][0-9.,]*)\s*(?P<unit>[kmgt]i?b|bytes)\ (?:of\ )?(?:system\ |physical\ )?(?:ram|memory)\b",
+        \bdetected\ (?P<number>[0-9][0-9.,]*)\s*(?P<unit>[kmgt]i?b|bytes)\ (?:of\ )?
+        (?:system\ |physical\ )?(?:ram|memory)\b",
     )
     .ok()
 });
@@ -122,6 +123,10 @@ fn read(text: &str, line: u64, command: bool) -> Vec<(Fact, Figure)> {
     let at = Span::line(line);
     let figure = |search: &LazyLock<Option<Regex>>| {
         let found = search.as_ref()?.captures(&lower)?;
+        // `Free / total memory : 1.4GB / 3.7GB`: the first figure is the first word's.
+        if found.get(0).is_some_and(|all| lower[..all.start()].trim_end().ends_with('/')) {
+            return None;
+        }
         let unit = found.name("unit").or(found.name("within"))?.as_str();
         let unit = match unit {
             "kbytes" => "kb",
@@ -271,6 +276,7 @@ mod tests {
             "autoscale memory_threshold: 0.8",
             "free memory: 12",
             "G1 heap region size: 4M",
+            "Free / total memory : 1.4GB / 3.7GB",
             "sort --mem 80%",
             "Use --long=31 or --memory=2048MB",
             "gc max pause 200 ms",

@@ -807,7 +807,10 @@ pub(super) const ROWS: &[Row] = &[
         names: &["mem_mb"],
         when: If(|s| s.text.contains("resources"), "resources: mem_mb=16000"),
         value: Other(
-            |s, found| push(found, sized(s.pair.value, Some("MB"), s.at).map(exact), Setting::MemoryLimit),
+            // Its MB are a million bytes: it states the same as `mem_mib` beside it.
+            |s, found| {
+                push(found, size(s.pair.value, "MB", Base::Decimal).map(|n| exact(n.at(s.at))), Setting::MemoryLimit)
+            },
             "16000",
         ),
     },

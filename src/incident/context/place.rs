@@ -32,6 +32,11 @@ pub(super) fn clues(lower: &str, found: &mut Vec<Clue>) {
         starts(&["#sbatch", "#pbs ", "#bsub", "#$ -"])
             || says(&[
                 "slurmd/",
+                // Nextflow, which submits each step.
+                "executor >  slurm",
+                "executor >  sge",
+                "executor >  lsf",
+                "executor >  pbs",
                 "slurmstepd",
                 "slurm_job",
                 "slurm/",

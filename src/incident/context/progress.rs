@@ -515,7 +515,9 @@ fn announced(text: &str) -> Option<Phase> {
     if load_is_over(&lower) {
         return None;
     }
-    if lower.trim_end_matches('.').trim() == "training" {
+    // Caffe, once it begins to solve: `solver.cpp:279] Solving VGG`, or its Python's `Solving...`
+    let solves = lower.contains("solver.cpp:") && lower.contains("] solving ") || text.trim() == "Solving...";
+    if solves || lower.trim_end_matches('.').trim() == "training" {
         return Some(Phase::Train);
     }
     if says(&[

@@ -760,6 +760,8 @@ pub(super) fn apply(context: &mut Context, parts: &mut Parts, setting: &Setting,
             context.meant_devices.entry(*device).or_insert(at);
         }
         Setting::Visible(value) => context.visible_devices.note(value.clone(), at),
+        // Less is a number of which the rest was not read: `ulimit -v 6 291 456`.
+        Setting::MemoryLimit(figure) if figure.bytes < crate::units::MIB => {}
         Setting::MemoryLimit(figure) => context.memory_limit.note(*figure, at),
         Setting::OwnLimit(figure) => {
             context.memory_limit.note(*figure, at);
@@ -771,6 +773,7 @@ pub(super) fn apply(context: &mut Context, parts: &mut Parts, setting: &Setting,
             context.announced_need.note(*need, at);
             free.iter().for_each(|free| context.announced_free.note(*free, at));
         }
+        Setting::HostTotal(figure) if figure.bytes < 8 * crate::units::MIB => {}
         Setting::HostTotal(figure) => context.host_total.note(*figure, at),
         Setting::HostTotalByShare(figure) => {
             context.host_total_is_computed |= !context.host_total.is_known();

@@ -155,7 +155,7 @@ pub(super) fn platform(text: &str, found: &mut Vec<Setting>) {
         found.push(Setting::Platform(Platform::Windows));
     } else if says(&["wsl2", "wsl 2", "microsoft-standard", "/usr/lib/wsl", "/mnt/c/", "/mnt/d/", "@wsl:"]) {
         found.push(Setting::Platform(Platform::Wsl));
-    } else if text.contains("/Users/") || says(OF_MACS) {
+    } else if mac_path(text) || says(OF_MACS) {
         found.push(Setting::Platform(Platform::MacOs));
     } else if says(&["nvmap", "jetson"]) || of_tegra(&lower) {
         found.push(Setting::Platform(Platform::Jetson));
@@ -190,6 +190,10 @@ const OF_WINDOWS: &[&str] = &[
     "| windows]",
     "os: windows",
     "platform: windows",
+    // R's own words, which it has on Windows alone.
+    "reached total allocation of",
+    "memory.limit(size",
+    "your machine has a 4gb address limit",
 ];
 
 /// `[libplacebo @ 000001f80c47a2c0]`: FFmpeg prints an address; the C library of Windows, without a `0x`, all of it.
@@ -220,6 +224,13 @@ const OF_MACS: &[&str] = &[
 
 /// `C:\Users\…`, a drive letter that starts a word.
 fn windows_path(text: &str) -> bool {
+    // Python's own frames have slashes where the path was given so: `File "E:/code/main.py"`.
+    let slashed = text
+        .split_once("File \"")
+        .is_some_and(|(_, path)| path.starts_with(|c: char| c.is_ascii_alphabetic()) && path.get(1..3) == Some(":/"));
+    if slashed {
+        return true;
+    }
     let bytes = text.as_bytes();
     memchr::memmem::find_iter(bytes, b":\\").any(|at| {
         at >= 1
@@ -227,6 +238,13 @@ fn windows_path(text: &str) -> bool {
             && (at == 1 || !bytes[at - 2].is_ascii_alphanumeric())
             && bytes.get(at + 2).is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_' || *b == b'\\')
     })
+}
+
+/// True for a home folder of macOS; below another folder it is an image of some disk.
+fn mac_path(text: &str) -> bool {
+    text.match_indices("/Users/")
+        .take(8)
+        .any(|(at, _)| !text[..at].ends_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | ':')))
 }
 
 /// Commands that start a script of the user's own.
@@ -468,8 +486,11 @@ pub(super) fn clues(text: &str, found: &mut Vec<Clue>) {
     add(Clue::GpuSimulator, says(&["isaacgym", "isaac gym", "isaaclab", "isaac lab", "isaacsim", "isaac sim"]));
     add(
         Clue::NativeProgram,
-        says(&["terminate called after throwing an instance of 'c10", "c++ exception with description"])
-            || text.starts_with("LAMMPS (")
+        says(&[
+            "terminate called after throwing an instance of 'c10",
+            "c++ exception with description",
+            "exception: the following operation failed in the torchscript interpreter",
+        ]) || text.starts_with("LAMMPS (")
             || text.starts_with("[==========] Running "),
     );
     // The bar of Lightning's `trainer.predict`.

@@ -138,7 +138,12 @@ impl Trends {
             self.cards.push((line, cards));
             return;
         }
-        if let Some(most) = figures.iter().filter(|figure| figure.unit == Unit::Bytes).map(|f| f.value).reduce(f64::max)
+        // `model weights take 7.36GiB; … the rest of the memory reserved for KV Cache is 4.76GiB`
+        let bytes = |of_cache: bool| {
+            let sized = figures.iter().filter(|figure| figure.unit == Unit::Bytes);
+            sized.filter(|figure| !of_cache || figure.label.contains("cache")).map(|f| f.value).reduce(f64::max)
+        };
+        if let Some(most) = bytes(true).or_else(|| bytes(false))
             && most >= SMALLEST_POOL
             && self.pools.len() < POOLS_AT_MOST
             && let Some(of_keys_and_values) = announces_pool(text)
