@@ -1274,7 +1274,9 @@ pub fn figures(line: &str, next: &str, at: Span, cut: bool, refused: Option<usiz
 
 /// `cudaMalloc block pool failed, total_size=4096 bytes`: where nothing else is printed, the size of what was refused.
 fn sum_refused(told: &mut Told, lower: &str) {
-    let sum = lower.contains("total_size=") || lower.contains("total size ") || lower.contains("total size:");
+    // `GPU total size: 8 GiB, allocation failed`: what a holder of memory has.
+    let held = HOLDERS.iter().any(|holder| lower.contains(&format!("{holder} total")));
+    let sum = lower.contains("total_size=") && !held;
     let refused = ["alloc", "reserve"].iter().any(|word| lower.contains(word))
         && ["failed", "cannot", "unable", "could not"].iter().any(|word| lower.contains(word));
     if let ([(fact @ Fact::Capacity, _)], true) = (told.figures.as_mut_slice(), sum && refused) {
@@ -2093,6 +2095,7 @@ mod tests {
             ("pool failed to alloc, name=kv_main, total_size=5368709120 bytes, error=out of memory", {
                 vec![(Requested, 5 * G)]
             }),
+            ("failed to alloc, GPU total_size=8589934592 bytes", vec![(Capacity, 8 * G)]),
             ("Heap used bytes: 5368709120 exceeds panic level: 4294967296, killing all queries", {
                 vec![(Limit, 4 * G), (Used, 5 * G)]
             }),
