@@ -836,10 +836,13 @@ impl Case<'_> {
 
     /// True for a language model that the log shows to be one stack of layers, as LLaMA and its kin are.
     pub fn decoder_only(&self) -> bool {
-        const STACKS: &[&str] = &["llama", "llava", "mistral", "mixtral", "qwen", "gemma", "phi", "olmo", "internlm"];
+        const STACKS: &[&str] = &["llama", "llava", "mistral", "mixtral", "qwen", "gemma", "olmo", "internlm"];
+        // `phi` stands in `graphics` and `delphi` too.
+        let phi = |word: &str| word.strip_prefix("phi").is_some_and(|end| end.bytes().all(|b| b.is_ascii_digit()));
         let stacked = |text: &str| -> bool {
             let lower = text.to_ascii_lowercase();
             STACKS.iter().any(|stack| lower.contains(stack))
+                || lower.split(|c: char| !c.is_ascii_alphanumeric()).any(phi)
         };
         let of_frames = || self.context.frames.iter().any(|frame| stacked(&frame.path()));
         let of_command = || self.context.command.get().is_some_and(|command: &String| stacked(command));

@@ -25,10 +25,10 @@ pub const FIX: Fix = Fix {
             "assert input_ids.max() < model.get_input_embeddings().num_embeddings and labels.min() >= -100",
         )
         .when("pretrained"),
-        line(Target::Pytorch, "assert 0 <= labels.min() and labels.max() < classes")
+        line(Target::Pytorch, "assert labels.max() < classes")
             .note(
-                "before the failing line; of an embedding, ids.max() < embedding.num_embeddings",
-                "放在出错行之前；若有 embedding，则检查 ids.max() < embedding.num_embeddings",
+                "before the failing line; none below 0 but ignore_index; of an embedding, ids.max() < num_embeddings",
+                "放在出错行之前；除 ignore_index 外不得小于 0；若有 embedding，则检查 ids.max() < num_embeddings",
             )
             .unless("pretrained"),
     ],

@@ -109,6 +109,14 @@ fn advise(case: &Case) -> Advice {
         false => draft,
     };
     let draft = if larger { draft.costs(Costs { slows: (0.0, 0.0), ..FIX.costs }) } else { draft };
+    // A larger device frees nothing of what is used, and an engine fills its share of each device again.
+    let freed = match (larger, case.engine()) {
+        (true, _) => None,
+        (false, Some(_)) => split(&budget, tried),
+        (false, None) => split(&budget, tried).or_else(|| {
+            case.share_of_allocated(0.3, 0.5, text!(en: "half of weights and cache", zh: "权重与缓存的一半"))
+        }),
+    };
     draft
         .when("only", only)
         .when("pretrained", spreads && !only)
@@ -117,13 +125,7 @@ fn advise(case: &Case) -> Advice {
         .when("larger-alone", alone)
         .weight(if case.engine().is_some() { 1.0 } else { 0.6 })
         .frees_if(
-            split(&budget, tried).filter(|_| !larger).or_else(|| {
-                // An engine fills its share of each device again, and a larger device frees nothing of what is used.
-                let divides = !larger && case.engine().is_none();
-                divides.then(|| {
-                    case.share_of_allocated(0.3, 0.5, text!(en: "half of weights and cache", zh: "权重与缓存的一半"))
-                })?
-            }),
+            freed,
             match larger {
                 true => text!(en: "its own size, which nobody knows yet", zh: "取决于新设备的容量"),
                 false => text!(

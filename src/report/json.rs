@@ -1012,7 +1012,9 @@ impl<'a> Printed<'a> {
         let seen = |told: &Known<Figure>| told.get().copied().filter(|figure| !figure.at.is_given());
         // Whoever reports a group's limit reads it with more care than a setting is read.
         let host = event.resource == Resource::Host;
-        let cgroup = event.resource == Resource::Cgroup && event.program != Program::Kubernetes;
+        // A limit on a process's addresses is none of its group's.
+        let of_addresses = context.address_limit.is_known() && context.address_limit == context.memory_limit;
+        let cgroup = event.resource == Resource::Cgroup && event.program != Program::Kubernetes && !of_addresses;
         let named = |fact: Fact| {
             let amount = context.amounts.iter().find(|(of, _)| *of == fact).map(|(_, amount)| *amount);
             amount.filter(|_| event.resource.on_host())

@@ -522,6 +522,14 @@ fn a_group_that_tells_no_limit_has_the_one_of_its_command() {
 }
 
 #[test]
+fn a_limit_on_addresses_is_none_of_the_group() {
+    let log = "$ ulimit -v 60000000\nKilled\n[91120.110499] Memory cgroup out of memory: Killed process 70112 (yices) \
+               total-vm:4589844kB, anon-rss:4160156kB, file-rss:3012kB, shmem-rss:0kB, UID:1000 pgtables:8204kB \
+               oom_score_adj:200\n";
+    assert!(facts(log)["limit_bytes"].is_null(), "{}", facts(log));
+}
+
+#[test]
 fn roots_prompt_is_no_heading() {
     let log = |prompt: &str| {
         format!("{prompt} ulimit -v 4194304\n{prompt} signzone -S se.zone\nsignzone: fatal: out of memory\n")

@@ -610,8 +610,13 @@ fn paths_with_slashes_and_words_of_r_are_of_windows_too() {
                   [enforce fail at CPUAllocator.cpp:79] data. DefaultCPUAllocator: not enough memory: you tried to \
                   allocate 6165626880 bytes.\n";
     assert!(!report(python).contains("ps -o rss"), "{}", report(python));
-    let r = "> memory.limit(size = 8000)\nError: cannot allocate vector of size 299.6 Mb\n";
+    let r = "> memory.limit(size = 8000)\nError in memory.limit(size = 8000) : \n  don't be silly!: your machine has a 4Gb \
+             address limit\nError: cannot allocate vector of size 299.6 Mb\n";
     assert!(!report(r).contains("fallocate") && !report(r).contains("free -h"), "{}", report(r));
+    // Elsewhere the call only warns.
+    let linux = "> memory.limit(size = 8000)\nWarning message:\n'memory.limit()' is not supported on this platform\nError: \
+                 cannot allocate vector of size 299.6 Mb\n";
+    assert!(report(linux).contains("free -h"), "{}", report(linux));
 }
 
 #[test]

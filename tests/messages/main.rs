@@ -77,6 +77,18 @@ impl Tally {
         self.mixed += other.mixed;
     }
 
+    /// Asserts how many of a hundred failures are seen and named, others left alone, and figures read.
+    fn assert_at_least(&self, [seen, named, left, read]: [usize; 4]) {
+        for (what, part, whole, percent) in [
+            ("failures seen", self.detected, self.failures, seen),
+            ("programs named", self.named, self.failures, named),
+            ("others left", self.left_alone, self.others, left),
+            ("figures read", self.exact, self.exact + self.unknown, read),
+        ] {
+            assert!(part * 100 >= whole * percent, "{part} of {whole} {what}");
+        }
+    }
+
     fn row(&self, name: &str) -> String {
         format!(
             "{name:<24} {:>6} {:>6} {:>6} {:>6} | {:>5} {:>5} | {:>6} {:>6} {:>5} {:>5}",
@@ -227,13 +239,8 @@ fn assert_any_program_is_read(judged: &[Judged]) {
     for shape in judged.iter().filter(|shape| shape.part == "unlisted") {
         shape.by_mutation.get(&Mutation::Plain).into_iter().for_each(|plain| tally.plus(plain));
     }
-    let at_least = |part: usize, whole: usize, percent: usize| part * 100 >= whole * percent;
-    assert!(at_least(tally.detected, tally.failures, 92), "{} of {} failures seen", tally.detected, tally.failures);
     // Of those kept here 94 % are named; of programs that nobody looked at before, seven of ten.
-    assert!(at_least(tally.named, tally.failures, 85), "{} of {} programs named", tally.named, tally.failures);
-    assert!(at_least(tally.left_alone, tally.others, 90), "{} of {} others left", tally.left_alone, tally.others);
-    let figures = tally.exact + tally.unknown;
-    assert!(at_least(tally.exact, figures, 80), "{} of {figures} figures read", tally.exact);
+    tally.assert_at_least([92, 85, 90, 80]);
 }
 
 #[test]
@@ -298,12 +305,7 @@ fn opened_sets_keep_what_they_taught() {
     let wrong = |shape: &&Judged| shape.by_mutation.values().any(|tally| tally.wrong > 0);
     let wrong: Vec<&str> = judged.iter().filter(wrong).map(|shape| shape.id.as_str()).collect();
     assert!(wrong.iter().all(|id| OTHER_FIGURE.contains(id)), "figures silently wrong: {wrong:?}");
-    let at_least = |part: usize, whole: usize, percent: usize| part * 100 >= whole * percent;
-    assert!(at_least(all.detected, all.failures, 94), "{} of {} failures seen", all.detected, all.failures);
-    assert!(at_least(all.left_alone, all.others, 90), "{} of {} others left", all.left_alone, all.others);
-    assert!(at_least(all.named, all.failures, 76), "{} of {} programs named", all.named, all.failures);
-    let figures = all.exact + all.unknown;
-    assert!(at_least(all.exact, figures, 73), "{} of {figures} figures read", all.exact);
+    all.assert_at_least([94, 76, 90, 73]);
 }
 
 /// A wrapped line is the same sentence: what its figures are doesn't depend on where it was broken.

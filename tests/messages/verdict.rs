@@ -48,12 +48,14 @@ pub fn explain(text: &str) -> Value {
         .expect("a document is JSON")
 }
 
+/// The incident of a report that is asked about.
+fn primary_of(report: &Value) -> Option<&Value> {
+    report["incidents"].as_array()?.iter().find(|incident| incident["primary"] == true)
+}
+
 pub fn judge(shape: &Shape, variant: &Variant) -> Verdict {
     let report = explain(&variant.text);
-    let primary = report["incidents"]
-        .as_array()
-        .and_then(|incidents| incidents.iter().find(|incident| incident["primary"] == true))
-        .filter(|incident| incident["survived"] != true);
+    let primary = primary_of(&report).filter(|incident| incident["survived"] != true);
     let mut verdict =
         Verdict { outcome: primary.is_some() == (shape.outcome == Outcome::Failure), ..Verdict::default() };
     let text = |value: &Value| value.as_str().unwrap_or_default().to_string();
@@ -93,7 +95,7 @@ pub fn judge(shape: &Shape, variant: &Variant) -> Verdict {
 /// The names that show around a failure which the net reads.
 pub fn names_shown(text: &str) -> Option<Vec<naming::Shown>> {
     let report = explain(text);
-    let primary = report["incidents"].as_array()?.iter().find(|incident| incident["primary"] == true)?;
+    let primary = primary_of(&report)?;
     let line = primary["line"].as_u64().filter(|_| primary["dialect"] == "net")?;
     let document = Document::from_text("-", text);
     let position = document.lines.iter().position(|at| at.number == line)?;
@@ -103,7 +105,7 @@ pub fn names_shown(text: &str) -> Option<Vec<naming::Shown>> {
 /// What the net tells of a text: the sizes by key, where its message is the one that ended the job.
 pub fn told_by_the_net(text: &str) -> Option<BTreeMap<String, Vec<u64>>> {
     let report = explain(text);
-    let primary = report["incidents"].as_array()?.iter().find(|incident| incident["primary"] == true)?;
+    let primary = primary_of(&report)?;
     let mut told = facts(&primary["facts"]);
     told.retain(|key, _| key.ends_with("_bytes"));
     (primary["dialect"] == "net").then_some(told)

@@ -5,7 +5,7 @@ use super::pairs::{Pair, pairs};
 use super::settings::{exact, sized};
 use crate::dialect::Fact;
 use crate::evidence::Span;
-use crate::units::{Figure, MIB};
+use crate::units::{self, Base, Figure, MIB};
 use regex::Regex;
 use std::sync::LazyLock;
 
@@ -121,45 +121,34 @@ fn read(text: &str, line: u64, command: bool) -> Vec<(Fact, Figure)> {
         return Vec::new();
     }
     let at = Span::line(line);
-    let figure = |search: &LazyLock<Option<Regex>>| {
+    let figure = |search: &LazyLock<Option<Regex>>, unit_of_bare: Option<&str>, least: u64| {
         let found = search.as_ref()?.captures(&lower)?;
         // `Free / total memory : 1.4GB / 3.7GB`: the first figure is the first word's.
         if found.get(0).is_some_and(|all| lower[..all.start()].trim_end().ends_with('/')) {
             return None;
         }
-        let unit = found.name("unit").or(found.name("within"))?.as_str();
-        let unit = match unit {
+        let unit = match found.name("unit").or(found.name("within")).map(|unit| unit.as_str()).or(unit_of_bare)? {
             "kbytes" => "kb",
             "bytes" => "b",
             unit => unit,
         };
-        sized(&format!("{} {unit}", &found["number"]), None, at).filter(|figure| figure.bytes > 0)
+        sized(&format!("{} {unit}", &found["number"]), None, at).filter(|figure| figure.bytes >= least)
     };
     let mut found = Vec::new();
-    if says(&["peak", "max", "high"]) {
-        found.extend(figure(&PEAK).map(|peak| (Fact::Peak, peak)));
+    // By words of the line: the fact, the unit of a number that has none, and from how many bytes on it is one.
+    for (words, search, fact, unit_of_bare, least) in [
+        (&["peak", "max", "high"][..], &PEAK, Fact::Peak, None, 1),
+        (&["total "], &TOTAL, Fact::Capacity, None, 1),
+        (&["detected "], &DETECTED, Fact::Capacity, None, 1),
+        (&["free "], &FREE, Fact::Free, Some("b"), 1000),
+        (&["memory limit "], &LIMIT, Fact::Limit, Some("b"), 16 * MIB),
+    ] {
+        if says(words) {
+            found.extend(figure(search, unit_of_bare, least).map(|told| (fact, told)));
+        }
     }
-    if says(&["total "]) {
-        found.extend(figure(&TOTAL).map(|total| (Fact::Capacity, total)));
-    }
-    if says(&["detected "]) {
-        found.extend(figure(&DETECTED).map(|total| (Fact::Capacity, total)));
-    }
-    if says(&["free "])
-        && let Some(said) = FREE.as_ref().and_then(|free| free.captures(&lower))
-    {
-        let unit = said.name("unit").map_or("B", |unit| if unit.as_str() == "bytes" { "B" } else { unit.as_str() });
-        let told = sized(&format!("{} {unit}", &said["number"]), None, at).filter(|figure| figure.bytes >= 1000);
-        found.extend(told.map(|free| (Fact::Free, free)));
-    }
-    if says(&["memory limit "])
-        && let Some(said) = LIMIT.as_ref().and_then(|limit| limit.captures(&lower))
-    {
-        let unit = said.name("unit").map_or("B", |unit| if unit.as_str() == "bytes" { "B" } else { unit.as_str() });
-        let told = sized(&format!("{} {unit}", &said["number"]), None, at).filter(|figure| figure.bytes >= 16 * MIB);
-        found.extend(told.map(|limit| (Fact::Limit, limit)));
-    }
-    if says(&["limit", "max", "mem", "threshold", "budget", "heap"]) {
+    // Of a command, its memory by an option alone.
+    if says(&["limit", "max", "threshold", "budget", "heap"]) || command && says(&["mem", "ram"]) {
         let limits = pairs(text).take(PAIRS_AT_MOST).filter_map(|pair| limit(&pair, at, command));
         found.extend(limits.map(|limit| (Fact::Limit, limit)));
     }
@@ -216,10 +205,8 @@ fn limit(pair: &Pair, at: Span, command: bool) -> Option<Figure> {
 
 /// True for a number with a unit of memory and nothing else: `512M`, `4GiB`.
 fn with_unit(value: &str) -> bool {
-    let digits = value.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b'.').count();
-    let unit = value.get(digits..).unwrap_or_default();
-    let unit = unit.strip_suffix(['B', 'b']).unwrap_or(unit);
-    digits > 0 && matches!(unit.strip_suffix('i').unwrap_or(unit), "K" | "M" | "G" | "T" | "k" | "m" | "g")
+    let unit = value.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+    unit.len() < value.len() && units::unit(unit, Base::Binary).is_some_and(|bytes| bytes > 1)
 }
 
 #[cfg(test)]

@@ -410,6 +410,8 @@ pub struct Context {
     pub meant_devices: std::collections::BTreeMap<u32, Span>,
     /// A memory limit of the job: Slurm --mem, container limit, ulimit.
     pub memory_limit: Known<Figure>,
+    /// The same where it is one on addresses, `ulimit -v`.
+    pub address_limit: Known<Figure>,
     /// The one that the program said at its start to keep to.
     pub own_limit: Known<Figure>,
     /// What the program itself said it would need of the machine's memory, at the least.

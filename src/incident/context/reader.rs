@@ -873,6 +873,7 @@ impl Setting {
                 | Setting::Platform(_)
                 | Setting::Container
                 | Setting::MemoryLimit(_)
+                | Setting::AddressLimit(_)
                 | Setting::OwnLimit(_)
         )
     }
@@ -1004,7 +1005,7 @@ fn memory_limit(value: &str, line: u64) -> Option<Setting> {
 
 fn address_limit(kibibytes: &str, line: u64) -> Option<Setting> {
     settings::sized(kibibytes, Some("KiB"), Span::line(line))
-        .map(|figure| Setting::MemoryLimit(settings::exact(figure)))
+        .map(|figure| Setting::AddressLimit(settings::exact(figure)))
 }
 
 impl Progress {

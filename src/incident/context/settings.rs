@@ -61,6 +61,8 @@ pub(super) enum Setting {
     /// `device: cuda:3`.
     Meant(u32),
     MemoryLimit(Figure),
+    /// `ulimit -v`: a limit on addresses, and none of a control group's.
+    AddressLimit(Figure),
     OwnLimit(Figure),
     /// Slurm's `--mem-per-cpu`, to be multiplied by the CPUs of a task.
     MemoryPerCpu(Figure),
@@ -517,15 +519,15 @@ fn phrases(text: &str, at: Span, found: &mut Vec<Setting>) {
         lead.is_empty() || lead.ends_with(['$', '#', '%', '>', ';', '(', '+']) || lead.ends_with("&&")
     });
     if let Some((_, limit)) = typed {
-        push(found, sized(limit, Some("KB"), at).map(exact), Setting::MemoryLimit);
+        push(found, sized(limit, Some("KB"), at).map(exact), Setting::AddressLimit);
     }
     // `/proc/PID/limits`: the soft limit, the hard one, the unit.
     if let Some(after) = text.trim_start().strip_prefix("Max address space") {
-        push(found, sized(after.trim_start(), Some("B"), at).map(exact), Setting::MemoryLimit);
+        push(found, sized(after.trim_start(), Some("B"), at).map(exact), Setting::AddressLimit);
     }
     // `ulimit -a`: `virtual memory          (kbytes, -v) 4194304`
     if let Some((_, limit)) = text.split_once("(kbytes, -v)") {
-        push(found, sized(limit.trim_start(), Some("KB"), at).map(exact), Setting::MemoryLimit);
+        push(found, sized(limit.trim_start(), Some("KB"), at).map(exact), Setting::AddressLimit);
     }
     if (text.contains("docker run") || text.contains("podman run"))
         && let Some((_, after)) = text.split_once(" -m ")
@@ -761,8 +763,12 @@ pub(super) fn apply(context: &mut Context, parts: &mut Parts, setting: &Setting,
         }
         Setting::Visible(value) => context.visible_devices.note(value.clone(), at),
         // Less is a number of which the rest was not read: `ulimit -v 6 291 456`.
-        Setting::MemoryLimit(figure) if figure.bytes < crate::units::MIB => {}
+        Setting::MemoryLimit(figure) | Setting::AddressLimit(figure) if figure.bytes < crate::units::MIB => {}
         Setting::MemoryLimit(figure) => context.memory_limit.note(*figure, at),
+        Setting::AddressLimit(figure) => {
+            context.memory_limit.note(*figure, at);
+            context.address_limit.note(*figure, at);
+        }
         Setting::OwnLimit(figure) => {
             context.memory_limit.note(*figure, at);
             context.own_limit.note(*figure, at);
@@ -902,7 +908,7 @@ mod tests {
     #[test]
     fn limits_have_their_own_units() {
         let limit = |text: &str| match read_line(text).as_slice() {
-            [Setting::MemoryLimit(figure)] => figure.bytes,
+            [Setting::MemoryLimit(figure) | Setting::AddressLimit(figure)] => figure.bytes,
             other => panic!("{text}: {other:?}"),
         };
         assert_eq!(limit("#SBATCH --mem=48Gb"), 48 << 30);

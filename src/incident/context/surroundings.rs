@@ -190,9 +190,8 @@ const OF_WINDOWS: &[&str] = &[
     "| windows]",
     "os: windows",
     "platform: windows",
-    // R's own words, which it has on Windows alone.
+    // R's own words, which it has on Windows alone. `memory.limit()` is called elsewhere too, and only warns there.
     "reached total allocation of",
-    "memory.limit(size",
     "your machine has a 4gb address limit",
 ];
 

@@ -470,7 +470,6 @@ const KEYWORDS: &[(&str, u8)] = &[
     ("reticulate", CLUE),
     ("terminate called after", CLUE),
     ("torchscript interpreter", CLUE),
-    ("memory.limit(", CLUE),
     ("reached total allocation", CLUE),
     ("4gb address limit", CLUE),
     ("executor >  ", CLUE),
