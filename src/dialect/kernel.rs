@@ -633,7 +633,7 @@ impl Report {
             if let Some(name) = between(text, ",task=", ",pid=") {
                 self.name.note(name.to_string(), span);
             }
-            let pid = field::after(text, ",task=").and_then(|tail| between(tail, ",pid=", ","));
+            let pid = field::after(text, ",task=").and_then(|tail| between(tail, ",pid=", ",uid="));
             if let Some(pid) = pid.and_then(|pid| pid.trim().parse().ok()) {
                 self.pid.note(pid, span);
             }

@@ -32,6 +32,9 @@ const POOL: &[Setting] = &[
 const SHARED: &[Setting] =
     &[Setting { option: "--shm-size=", bare: "B" }, Setting { option: "--shm-size ", bare: "B" }];
 
+/// Java's smallest heap is 2 MiB, a page what any other must have.
+const SMALLEST: u64 = 4096;
+
 /// Notes the limit that the options around a message set, where the message prints none and they tell one only.
 pub(super) fn complete(document: &Document, position: usize, event: &mut Event) {
     let settings = match (event.program, event.resource) {
@@ -60,6 +63,10 @@ pub(super) fn complete(document: &Document, position: usize, event: &mut Event) 
             let unit = if unit.is_empty() { bare } else { unit };
             // `-Xmx4g` sets 4 GiB exactly.
             let Some(size) = units::size_in(number, unit, Base::Binary, Locale::of(line)) else { continue };
+            // A number of which only the first digits were read: no heap, pool or segment is that small.
+            if size.bytes < SMALLEST {
+                continue;
+            }
             let figure =
                 units::Size { half_width: 0, ..size }.at(crate::evidence::Span::line(field::number(document, at)));
             if told.is_some_and(|known| known.bytes != figure.bytes) {

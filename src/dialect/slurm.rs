@@ -243,7 +243,7 @@ fn state_figures(document: &Document, position: usize, job: Option<u64>, event: 
                 }
             }
         }
-        if let Some(bytes) = field::after(line, "MinMemoryNode=").and_then(|value| slurm_size(word(value))) {
+        if let Some(bytes) = field::after(line, "MinMemoryNode=").and_then(|value| size(word(value))) {
             event.facts.note(Fact::Limit, Figure { bytes, half_width: 0, at: span(at) });
         }
     }
@@ -263,7 +263,7 @@ fn state_figures(document: &Document, position: usize, job: Option<u64>, event: 
         }
         // `n` and `c` behind it: for each node, for each core.
         let asked = column(field::text(document, header), row, "ReqMem");
-        if let Some(bytes) = asked.map(|value| value.trim_end_matches('n')).and_then(slurm_size) {
+        if let Some(bytes) = asked.map(|value| value.trim_end_matches('n')).and_then(size) {
             event.facts.note(Fact::Limit, Figure { bytes, half_width: 0, at: span(at) });
         }
     }
@@ -331,10 +331,10 @@ fn requested_memory(document: &Document, position: usize) -> Option<Figure> {
             field::number_after(options, &format!("{name}="))
                 .or_else(|| field::number_after(options, &format!("{name} ")))
         };
-        if let Some(bytes) = option(options, "--mem").and_then(slurm_size).filter(|bytes| *bytes > 0) {
+        if let Some(bytes) = option(options, "--mem").and_then(size).filter(|bytes| *bytes > 0) {
             return Some(Figure { bytes, half_width: 0, at: span });
         }
-        if let Some(bytes) = option(options, "--mem-per-cpu").and_then(slurm_size) {
+        if let Some(bytes) = option(options, "--mem-per-cpu").and_then(size) {
             per_cpu = Some((bytes, span));
         }
         cpus = number("--cpus-per-task").or_else(|| number("-c")).unwrap_or(cpus);
@@ -364,7 +364,8 @@ fn option<'a>(options: &'a str, name: &str) -> Option<&'a str> {
     None
 }
 
-fn slurm_size(value: &str) -> Option<u64> {
+/// Bytes of a size as Slurm takes and prints them: megabytes unless a letter says otherwise, all of them binary.
+pub(crate) fn size(value: &str) -> Option<u64> {
     let value = value.trim_matches(|c| c == '"' || c == '\'');
     let digits = value.find(|c: char| !c.is_ascii_digit()).unwrap_or(value.len());
     let suffix = value[digits..].trim_end_matches(['b', 'B']);

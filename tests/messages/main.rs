@@ -177,12 +177,16 @@ fn describe(shape: &Shape, verdict: &Verdict) -> String {
     out
 }
 
+/// The mutations that `OOMDOC_MUTATION` asks for: all without it.
+fn mutations() -> Vec<Mutation> {
+    let word = variable("OOMDOC_MUTATION").unwrap_or_default();
+    Mutation::ALL.into_iter().filter(|mutation| mutation.name().contains(&word)).collect()
+}
+
 fn sweep(programs: &[Program]) -> Vec<Judged> {
     let wanted = variable("OOMDOC_SHAPES");
     let variants = variable("OOMDOC_VARIANTS").map_or(VARIANTS, |number| number.parse().unwrap());
-    let word = variable("OOMDOC_MUTATION").unwrap_or_default();
-    let mutations: Vec<Mutation> =
-        Mutation::ALL.into_iter().filter(|mutation| mutation.name().contains(&word)).collect();
+    let mutations = mutations();
     let shapes: Vec<(&Program, &Shape)> = programs
         .iter()
         .flat_map(|program| program.shapes.iter().map(move |shape| (program, shape)))
@@ -290,6 +294,7 @@ fn opened_sets_keep_what_they_taught() {
     if variable("OOMDOC_SHAPES").is_some() || variable("OOMDOC_MESSAGES").is_some() {
         return;
     }
+    let mutations = mutations();
     if let Some(file) = variable("OOMDOC_NAMES") {
         std::fs::write(file, shown()).unwrap();
     }
@@ -297,15 +302,28 @@ fn opened_sets_keep_what_they_taught() {
     let programs = sets.iter().flat_map(|(_, programs)| programs);
     let shapes: Vec<(&Program, &Shape)> =
         programs.flat_map(|program| program.shapes.iter().map(move |shape| (program, shape))).collect();
+    // Every shape as printed, and mutilated in every third way by turns, so that the whole takes seconds.
+    let drawn = |at: usize| -> Vec<Mutation> {
+        let all = variable("OOMDOC_MUTATION").is_some();
+        let numbered = mutations.iter().copied().enumerate();
+        numbered.filter(|(i, way)| all || *way == Mutation::Plain || (at + i) % 3 == 0).map(|(_, way)| way).collect()
+    };
     let judged: Vec<Judged> =
-        shapes.par_iter().map(|(program, shape)| judge(program, shape, 1, &[Mutation::Plain])).collect();
-    let mut all = Tally::default();
-    judged.iter().flat_map(|shape| shape.by_mutation.values()).for_each(|tally| all.plus(tally));
-    println!("{HEAD}\n{}", all.row("opened sets"));
-    let wrong = |shape: &&Judged| shape.by_mutation.values().any(|tally| tally.wrong > 0);
+        shapes.par_iter().enumerate().map(|(at, (program, shape))| judge(program, shape, 1, &drawn(at))).collect();
+    print(&judged);
+    let (mut plain, mut mutilated) = (Tally::default(), Tally::default());
+    for (mutation, tally) in judged.iter().flat_map(|shape| &shape.by_mutation) {
+        if *mutation == Mutation::Plain { &mut plain } else { &mut mutilated }.plus(tally);
+    }
+    let wrong = |shape: &&Judged| shape.by_mutation.get(&Mutation::Plain).is_some_and(|plain| plain.wrong > 0);
     let wrong: Vec<&str> = judged.iter().filter(wrong).map(|shape| shape.id.as_str()).collect();
     assert!(wrong.iter().all(|id| OTHER_FIGURE.contains(id)), "figures silently wrong: {wrong:?}");
-    all.assert_at_least([94, 76, 90, 73]);
+    // Of mutilated ones most are the second figure of a kind where the first is cut off or belongs to another rank.
+    assert!(mutilated.wrong * 100 <= mutilated.exact, "{} of {} wrong", mutilated.wrong, mutilated.exact);
+    if variable("OOMDOC_MUTATION").is_some() {
+        return;
+    }
+    plain.assert_at_least([94, 76, 90, 73]);
 }
 
 /// A wrapped line is the same sentence: what its figures are doesn't depend on where it was broken.

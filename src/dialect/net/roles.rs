@@ -520,7 +520,7 @@ fn places(line: &str, next: &str, at: Span, cut: bool, base: Base) -> Vec<Place>
             continue;
         }
         // A product: `Unable to allocate 697707 elements of size 8 bytes`, `failed to allocate 4 x 544477 bytes`.
-        if let Some((each, length)) = each_of_several(rest).filter(|_| !inside && numeral.decimals == 0)
+        if let Some((each, length)) = each_of_several(rest, locale).filter(|_| !inside && numeral.decimals == 0)
             && let Some(bytes) = numeral.whole().and_then(|count| count.checked_mul(each))
         {
             let to = line.len() - rest.len() + length;
@@ -611,7 +611,7 @@ fn places(line: &str, next: &str, at: Span, cut: bool, base: Base) -> Vec<Place>
 }
 
 /// What stands behind a count of things of one size: the bytes of each, and the length of those words.
-fn each_of_several(rest: &str) -> Option<(u64, usize)> {
+fn each_of_several(rest: &str, locale: Locale) -> Option<(u64, usize)> {
     const COUNTED: &[&str] = &[
         " elements of size ",
         " elements and elements of size ",
@@ -625,9 +625,10 @@ fn each_of_several(rest: &str) -> Option<(u64, usize)> {
     ];
     let words = COUNTED.iter().find(|words| rest.starts_with(**words))?;
     let number = &rest[words.len()..];
-    let digits = number.bytes().take_while(u8::is_ascii_digit).count();
-    let each = number[..digits].parse().ok().filter(|each| *each > 0)?;
-    let unit = number[digits..].strip_prefix(" bytes").or_else(|| number[digits..].strip_prefix(" byte"))?;
+    let numeral = units::numeral(number, locale)?;
+    let each = numeral.whole().filter(|each| *each > 0)?;
+    let behind = &number[numeral.length..];
+    let unit = behind.strip_prefix(" bytes").or_else(|| behind.strip_prefix(" byte"))?;
     (!unit.starts_with(char::is_alphanumeric)).then(|| (each, rest.len() - unit.len()))
 }
 

@@ -127,6 +127,11 @@ fn read(text: &str, line: u64, command: bool) -> Vec<(Fact, Figure)> {
         if found.get(0).is_some_and(|all| lower[..all.start()].trim_end().ends_with('/')) {
             return None;
         }
+        // `(MB): 20 519,1`: a blank between thousands, or another number.
+        let behind = &lower[found.name("number")?.end()..];
+        if behind.strip_prefix(' ').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit())) {
+            return None;
+        }
         let unit = match found.name("unit").or(found.name("within")).map(|unit| unit.as_str()).or(unit_of_bare)? {
             "kbytes" => "kb",
             "bytes" => "b",

@@ -780,13 +780,13 @@ pub(super) const ROWS: &[Row] = &[
     Row {
         names: &["mem_per_cpu"],
         when: Hyphens,
-        value: Other(|s, found| push(found, slurm_size(s.pair.value, s.at), Setting::MemoryPerCpu), "4G"),
+        value: Other(|s, found| push(found, slurm_size(s.pair.rest, s.at), Setting::MemoryPerCpu), "4G"),
     },
     Row { names: &["cpus_per_task"], when: Hyphens, value: Count(0, u64::MAX, Setting::CpusPerTask) },
     Row {
         names: &["mem"],
         when: Hyphens,
-        value: Other(|s, found| push(found, slurm_size(s.pair.value, s.at), Setting::MemoryLimit), "48G"),
+        value: Other(|s, found| push(found, slurm_size(s.pair.rest, s.at), Setting::MemoryLimit), "48G"),
     },
     Row {
         names: &["memory"],
@@ -817,7 +817,14 @@ pub(super) const ROWS: &[Row] = &[
     Row {
         names: &["memtotal"],
         when: Always,
-        value: Other(|s, found| push(found, sized(s.pair.rest, None, s.at), Setting::HostTotal), "65536kB"),
+        // The kernel prints whole kB.
+        value: Other(
+            |s, found| {
+                let whole = !s.pair.value.contains(['.', ',']);
+                push(found, sized(s.pair.rest, None, s.at).filter(|_| whole), Setting::HostTotal)
+            },
+            "65536kB",
+        ),
     },
     // `free -h`, whose first column is the total.
     Row {

@@ -326,13 +326,19 @@ static SIZED: LazyLock<Option<Regex>> =
 /// A number with a unit behind it, perhaps after a space; `default` is the unit of a bare number.
 pub(super) fn sized(text: &str, default: Option<&str>, at: Span) -> Option<Figure> {
     let found = SIZED.as_ref()?.captures(text)?;
+    // `MemoryPeak=1230970882024-10-02`: another writer's date right behind it.
+    let behind = text[found.get(0)?.end()..].strip_prefix('-');
+    if found[2].is_empty() && behind.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit())) {
+        return None;
+    }
     let unit = Some(&found[2]).filter(|unit| !unit.is_empty() && crate::units::unit(unit, Base::Binary).is_some());
     size(found[1].trim_end_matches([',', '.']), unit.or(default)?, Base::Binary).map(|size| size.at(at))
 }
 
-/// Slurm's sizes: megabytes unless a letter says otherwise, all of them binary.
-pub(super) fn slurm_size(value: &str, at: Span) -> Option<Figure> {
-    sized(value, Some("MB"), at).filter(|figure| figure.bytes > 0).map(exact)
+/// Slurm's sizes, which are whole numbers alone: with a mark in it, one was cut or written for people.
+pub(super) fn slurm_size(rest: &str, at: Span) -> Option<Figure> {
+    let word = rest.split_whitespace().next()?.trim_end_matches([',', ';', ')', ']']);
+    crate::dialect::slurm::size(word).filter(|bytes| *bytes > 0).map(|bytes| Figure { bytes, half_width: 0, at })
 }
 
 /// A size that was set rather than measured is not rounded.

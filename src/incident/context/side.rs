@@ -67,6 +67,15 @@ pub struct SideReading {
     pub line: u64,
 }
 
+impl SideReading {
+    /// False where a part is larger than the whole: the row was not read as it was printed, or is not whole.
+    fn adds_up(&self) -> bool {
+        let Some(total) = self.total else { return true };
+        let parts = [self.used, self.free, self.available];
+        !parts.into_iter().flatten().any(|part| part.interval().low > total.interval().high)
+    }
+}
+
 /// Gathers the readings of a document line by line.
 #[derive(Debug, Default)]
 pub(super) struct SideTables {
@@ -145,7 +154,9 @@ impl SideTables {
         if self.readings.len() < READINGS_AT_MOST {
             let mut reading = SideReading { of, subject, total: None, used: None, free: None, available: None, line };
             fill(&mut reading);
-            self.readings.push(reading);
+            if reading.adds_up() {
+                self.readings.push(reading);
+            }
         }
     }
 
@@ -186,7 +197,8 @@ impl SideTables {
             _ if self.asked(line).is_some() => COLUMNS.map(str::to_string).to_vec(),
             _ => return,
         };
-        if words.len() < 4 {
+        // Marks between thousands that are blanks make two columns of one.
+        if words.len() < 4 || words.len() > columns.len() + 1 {
             return;
         }
         let bare = words[1].bytes().all(|byte| byte.is_ascii_digit());
@@ -231,6 +243,10 @@ impl SideTables {
     /// `MemTotal:       527940192 kB`.
     fn meminfo(&mut self, words: &[&str], line: u64) {
         let [name, number, "kB"] = words else { return };
+        // The kernel prints whole kB.
+        if !is_number(number) {
+            return;
+        }
         let Some(figure) = amount(number, Some("KiB"), false, line).map(exactly) else { return };
         let open = self.readings.last().is_some_and(|last| {
             last.of == SideTable::Meminfo && line.saturating_sub(last.line) <= NEAR && *name != "MemTotal:"
@@ -258,7 +274,7 @@ impl SideTables {
                 let Some((share, mount)) = words.len().checked_sub(2).map(|at| (words[at], words[at + 1])) else {
                     return;
                 };
-                if !share.ends_with('%') || !mount.starts_with('/') || words.len() < 5 {
+                if !share.ends_with('%') || !mount.starts_with('/') || !(5..=6).contains(&words.len()) {
                     return;
                 }
                 if !matches!(mount, "/dev/shm" | "/run/shm") {
@@ -432,6 +448,21 @@ mod tests {
              Mem:        129028     120511       8517          0        312       9021\n\
              -/+ buffers/cache:     111178      17850");
         assert_eq!((bytes(oldest.total), oldest.available), (Some(129_028 * MIB), None));
+    }
+
+    #[test]
+    fn a_row_that_does_not_add_up_is_not_read() {
+        let free = |row: &str| {
+            read(&format!(
+                "$ free -m\n              total        used        free      shared  buff/cache   available\n{row}"
+            ))
+        };
+        assert_eq!(free("Mem:            3946        3402         180           1         364         210").len(), 1);
+        assert_eq!(free("Mem:            3 946        3402         180           1         364         210"), []);
+        assert_eq!(free("Mem:            946        3402         180           1         364"), [], "cut to the left");
+        assert_eq!(read("MemTotal:         514.825 kB"), []);
+        let shm = "$ df -B1 /dev/shm\nFilesystem  1B-blocks  Used Available Use% Mounted on\n";
+        assert_eq!(read(&format!("{shm}tmpfs  67 108 864 67 076 096 32768 100% /dev/shm")), []);
     }
 
     #[test]
