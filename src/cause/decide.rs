@@ -254,7 +254,8 @@ const TESTS: &[Test] = &[
                 || job_kind(incident) == Some(JobKind::Training);
             // Who printed how much of it was in use has answered.
             let answered = event.facts.get(Fact::ShmemRss).is_some() || incident.on_windows();
-            (!answered && (asker(incident) == Asker::Shm || asker(incident) == Asker::Host && shares)).then(|| {
+            let here = asker(incident) == Asker::Shm || asker(incident) == Asker::Host && shares;
+            (!answered && here && !event.has(Sign::SystemV)).then(|| {
                 ("shell", text!(en: "df -h /dev/shm   # while the job runs", zh: "df -h /dev/shm   # 在任务运行时"))
             })
         },
@@ -266,6 +267,25 @@ const TESTS: &[Test] = &[
             (LeakGrowth, see::ROOM.0, see::ROOM.1),
             (FrameworkLimit, see::ROOM.0, see::ROOM.1),
             (DriverOrUnrelated, see::ROOM.0, see::ROOM.1),
+        ],
+    },
+    Test {
+        id: "shared-segments",
+        act: |incident| {
+            let listed = text!(
+                en: "ipcs -lm; ipcs -mu   # the limits, and what is in use",
+                zh: "ipcs -lm; ipcs -mu   # 上限与已用量"
+            );
+            incident.event.has(Sign::SystemV).then_some(("shell", listed))
+        },
+        about: &[SharedMemory],
+        outcomes: &[
+            (SharedMemory, "the segments or their pages come up to a limit", "段数或页数已达上限"),
+            (HostMemory, "both are far below", "二者都远低于上限"),
+            (HostWorkers, "both are far below", "二者都远低于上限"),
+            (LeakGrowth, "both are far below", "二者都远低于上限"),
+            (FrameworkLimit, "both are far below", "二者都远低于上限"),
+            (DriverOrUnrelated, "both are far below", "二者都远低于上限"),
         ],
     },
     Test {

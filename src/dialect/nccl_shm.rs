@@ -6,6 +6,7 @@ use crate::domain::Program;
 use crate::evidence::Span;
 use crate::input::Document;
 use crate::text;
+use crate::text::Text;
 use crate::units::Figure;
 
 pub const DIALECT: Dialect = Dialect { name: "nccl", triggers: &["shared memory", "/dev/shm"], read };
@@ -30,14 +31,18 @@ fn read(document: &Document, position: usize) -> Option<Event> {
         end = after;
         event.facts.note(Fact::Requested, Figure { bytes, half_width: 0, at: message.span(after - 1, after) });
     }
+    // `Call to shm_open failed : Permission denied`, on the line before.
+    let mut above = field::before(position, 4).map(|at| field::text(document, at));
+    let denied = above.any(|line| line.contains("shm_open failed") && line.contains("Permission denied"));
+    if denied {
+        event.standing = Standing::Harmless;
+        event.harmless_because = Some(not_opened());
+    }
     if let Some(errno) = message.find("error:", start) {
         end = end.max(errno + 1);
         if ["Permissiondenied", "Nosuchfile", "Toomanyopenfiles"].iter().any(|why| message.find(why, errno).is_some()) {
             event.standing = Standing::Harmless;
-            event.harmless_because = Some(text!(
-                en: "the segment could not be opened (permission, missing path or file descriptors): /dev/shm was not full",
-                zh: "共享内存段无法打开（权限、路径不存在或文件描述符不足），并非 /dev/shm 已满"
-            ));
+            event.harmless_because = Some(not_opened());
         }
     }
     event.at = Span::lines(event.at.first, message.line_at(end.saturating_sub(1)).max(event.at.first));
@@ -45,6 +50,13 @@ fn read(document: &Document, position: usize) -> Option<Event> {
         event.message = message.readable(start, message.squeezed.len(), 300);
     }
     Some(event)
+}
+
+fn not_opened() -> Text {
+    text!(
+        en: "the segment could not be opened (permission, missing path or file descriptors): /dev/shm was not full",
+        zh: "共享内存段无法打开（权限、路径不存在或文件描述符不足），并非 /dev/shm 已满"
+    )
 }
 
 #[cfg(test)]

@@ -130,6 +130,12 @@ impl Event {
             && !self.of_sparks_results()
     }
 
+    /// True where whoever ended it says which setting makes its limit: that of Spark's executors on YARN is what their
+    /// heap and `memoryOverhead` come to.
+    pub(crate) fn says_which_setting_to_raise(&self) -> bool {
+        self.says("Consider boosting") || self.says("consider boosting")
+    }
+
     /// True where Spark's driver refused the results of its tasks, by a setting of its own.
     pub(crate) fn of_sparks_results(&self) -> bool {
         self.says("spark.driver.maxResultSize")

@@ -180,6 +180,9 @@ const ROWS: &[Wording] = &[
     row(&["lack of CPU swap space"], "vllm-cpu-swap-space", Program::Vllm, Host).shows(&[Sign::RefusedByLimit]),
     row(&["cumem_allocator", "out of memory"], "vllm-cumem", Program::Vllm, Gpu).shows(&[Sign::Disguised]),
     row(&["CUresult error", "cu_mem_create"], "memory-saver", Program::Sglang, Gpu).shows(&[Sign::Disguised]),
+    // Gradle's client, of the process that built, and Ollama's server of the one that loads: nothing tells of what.
+    row(&["build daemon disappeared unexpectedly"], "gradle-daemon-gone", Program::Java, Host).shows(GONE),
+    row(&["llama runner process no longer running: -1"], "ollama-runner-gone", Program::Ollama, Host).shows(GONE),
     // nnunetv2's pools of processes and batchgenerators/dataloading/nondet_multi_threaded_augmenter.py: a worker is
     // gone, and nothing tells of what.
     row(&["background worker", "6 feet under"], "nnunet-worker-gone", Program::Python, Host).shows(WORKER_GONE),
@@ -216,6 +219,9 @@ const ROWS: &[Wording] = &[
     row(&["cudaErrorLaunchOutOfResources"], "cuda-launch-resources", Program::Cuda, CudaSharedMemory).survived(),
 ];
 
+/// A process that is gone, and nothing tells of what.
+const GONE: &[Sign] = &[Sign::EndUntold, Sign::KilledWithoutProof, Sign::NoFigures];
+
 /// A worker of a pool that is gone, and nothing tells of what.
 const WORKER_GONE: &[Sign] = &[Sign::PoolWorkerKilled, Sign::EndUntold, Sign::KilledWithoutProof, Sign::NoFigures];
 
@@ -224,6 +230,8 @@ const TRIGGERS: &[&str] = &[
     "WebAssembly.Instance()",
     "WebAssembly.Memory()",
     "Cannot allocate Wasm memory for new instance",
+    "build daemon disappeared unexpectedly",
+    "llama runner process no longer running: -1",
     "6 feet under",
     "ackground workers are no longer alive",
     "Create cublas handle failed",

@@ -130,6 +130,8 @@ closed_set! {
         Generic = "generic",
         /// What was refused is a file that is mapped: its size is the file's.
         MappedFile = "mapped-file",
+        /// A segment of System V was refused, which the kernel counts by `shmmni` and `shmall` and keeps in no file.
+        SystemV = "system-v",
         /// A mapping of a few pages was refused for want of memory: the kernel counts mappings.
         MappingsRanOut = "mappings-ran-out",
         /// It was told to end, and nothing in the log says that it did.

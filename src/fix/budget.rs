@@ -70,8 +70,13 @@ impl Budget {
             _ if matches!(case.trainer(), Some(Trainer::DeepSpeed | Trainer::Megatron)) => (masters, masters),
             _ => (lean, full),
         };
-        let ranks = context.world_size.value().unwrap_or(1).max(1);
         let stage = context.zero_stage.value().unwrap_or(if context.fsdp.value() == Some(true) { 3 } else { 0 });
+        // What is sharded over nobody knows how many devices may fit each of them.
+        let several = case.incident.event.rank.or(context.rank.value()).is_some();
+        if stage > 0 && several && !context.world_size.is_known() {
+            return None;
+        }
+        let ranks = context.world_size.value().unwrap_or(1).max(1);
         let margin = if count % 1e7 == 0.0 { ROUNDED_NAME } else { 0.0 };
         let parameters = match context.parameters.span().is_some_and(|span| span.is_given()) {
             true => (count, count),

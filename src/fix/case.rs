@@ -836,7 +836,8 @@ impl Case<'_> {
 
     /// True for a language model that the log shows to be one stack of layers, as LLaMA and its kin are.
     pub fn decoder_only(&self) -> bool {
-        const STACKS: &[&str] = &["llama", "llava", "mistral", "mixtral", "qwen", "gemma", "olmo", "internlm"];
+        const STACKS: &[&str] =
+            &["llama", "llava", "mistral", "mixtral", "qwen", "gemma", "olmo", "internlm", "deepseek"];
         // `phi` stands in `graphics` and `delphi` too.
         let phi = |word: &str| word.strip_prefix("phi").is_some_and(|end| end.bytes().all(|b| b.is_ascii_digit()));
         let stacked = |text: &str| -> bool {

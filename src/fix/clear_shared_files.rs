@@ -35,6 +35,9 @@ fn advise(case: &Case) -> Advice {
     if held.is_none() && case.context.command.get().is_some_and(fresh) {
         return Advice::Silent;
     }
+    if case.sign(Sign::SystemV) {
+        return Advice::Silent;
+    }
     // `df` shows that next to nothing is there.
     if held.is_none() && case.context.shared_memory().is_some_and(|(used, total, _)| used < total / 10) {
         return Advice::Silent;

@@ -3,6 +3,7 @@
 use super::prelude::*;
 use crate::account::{Entry, Holder};
 use crate::cause::decide::shows_several_processes;
+use crate::incident::context::origin::CmakeBy;
 
 pub const FIX: Fix = Fix {
     id: "fewer-at-once",
@@ -16,9 +17,11 @@ pub const FIX: Fix = Fix {
         )
     },
     helps: Work::ALL,
-    needs: &[Need::Ram, Need::Process, Need::NoOwnLimit],
+    needs: &[Need::Ram, Need::Process],
     applies: |case| {
-        case.confidence(CauseId::SingleHugeAllocation) < 0.8
+        // The tasks of one executor share the limit of its own.
+        (Need::NoOwnLimit.met(case) || case.targets().contains(&Target::Spark))
+            && case.confidence(CauseId::SingleHugeAllocation) < 0.8
             && !case.filled_by_the_kernel()
             && !one_holds_all(case)
             && !holds_nearly_all(case)
@@ -56,6 +59,8 @@ pub const FIX: Fix = Fix {
             .note("read by builds of extensions of PyTorch", "PyTorch 扩展的构建会读取它")
             .when("pip"),
         line(Target::Shell, "ninja -j2").when("ninja"),
+        line(Target::Shell, "cmake --build . -j 2").when("cmake"),
+        line(Target::Shell, "colcon build --parallel-workers 2").when("colcon"),
         line(Target::Shell, "make -j2").when("make"),
         said(
             Target::Shell,
@@ -162,7 +167,12 @@ fn builder(case: &Case) -> &'static str {
         (Clue::Ninja, "ninja"),
         (Clue::Make, "make"),
     ];
-    tools.into_iter().find(|(clue, _)| case.clue(*clue)).map_or("some-build", |(_, tool)| tool)
+    let by_command = case.context.origin.cmake.map(|by| match by {
+        CmakeBy::Cmake => "cmake",
+        CmakeBy::Colcon => "colcon",
+    });
+    let by_words = || tools.into_iter().find(|(clue, _)| case.clue(*clue)).map(|(_, tool)| tool);
+    by_command.or_else(by_words).unwrap_or("some-build")
 }
 
 /// What cargo was told to do; to build, where nothing tells.
@@ -188,6 +198,7 @@ fn advise(case: &Case) -> Advice {
             let group = case.resource() == Resource::Cgroup && !job && !spark;
             let desktop = case.of_the_desktop();
             draft
+                .when("executor", spark)
                 .when("job", job)
                 .when("gunicorn", gunicorn)
                 .when("group", group && !gunicorn)

@@ -100,7 +100,7 @@ fn advise(case: &Case) -> Advice {
             zh: "KV cache 按空闲量的比例分配，与长度无关：缩短上下文后申请的仍一样多"
         ));
     }
-    if case.on_gpu() && (engine.sizes_pool_by_device() || of_free) && !profiles(case) {
+    if case.on_gpu() && (engine.sizes_pool_by_device() || of_free) && case.context.profiles_an_engine().is_none() {
         return Advice::WontHelp(text!(
             en: "the pool is sized by its share of the device, whatever the length: a shorter context frees \
                  nothing beside it",
@@ -165,12 +165,6 @@ fn advise(case: &Case) -> Advice {
                 zh: "{engine} 按一条最长请求预留内存；日志没有给出该长度"
             ),
         })
-}
-
-/// True where an engine measures its peak, before it sizes the pool: that batch may be as long as the context.
-fn profiles(case: &Case) -> bool {
-    let names = ["profile_run", "determine_num_available_blocks", "determine_available_memory"];
-    case.context.frames.iter().any(|frame| names.iter().any(|name| frame.function.contains(name)))
 }
 
 /// The same for a cache of a program's own, where no engine keeps it.

@@ -20,10 +20,18 @@ pub const FIX: Fix = Fix {
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
     knobs: &[
         line(Target::TensorRt, "trtexec --maxShapes=input:1x3x512x512 --memPoolSize=workspace:1024 …")
-            .note("rebuild the engine; before 8.4: --workspace=1024", "需要重新构建引擎；8.4 之前：--workspace=1024"),
+            .note("rebuild the engine; before 8.4: --workspace=1024", "需要重新构建引擎；8.4 之前：--workspace=1024")
+            .when("picture"),
         line(Target::TensorRt, "trtexec --maxShapes=input:1x3x512x512 --workspace=1024 …")
             .note("rebuild the engine", "需要重新构建引擎")
+            .when("picture")
             .older(),
+        line(Target::TensorRt, "trtexec --maxShapes=input_ids:1x256 --memPoolSize=workspace:1024 …")
+            .note("rebuild the engine, with all inputs named", "需要重新构建引擎，并列出所有输入")
+            .when("text"),
+        line(Target::TensorRt, "profile.set_shape(name, smallest, usual, largest)")
+            .note("a smaller last shape, then rebuild the engine", "减小最后一个形状，然后重新构建引擎")
+            .when("python"),
         line(Target::TensorRt, "config.set_memory_pool_limit(trt.MemoryPoolType.WORKSPACE, 1 << 30)"),
         line(Target::TensorRt, "config.max_workspace_size = 1 << 30").older(),
     ],
@@ -32,7 +40,11 @@ pub const FIX: Fix = Fix {
 };
 
 fn advise(case: &Case) -> Advice {
+    let (python, text) = (super::work::runs_python(case) || case.context.origin.traceback, case.language_model());
     Draft::new(case, &FIX)
+    .when("python", python)
+    .when("text", text && !python)
+    .when("picture", !text && !python)
     .frees_if(
         case.requested().map(|requested| {
             let (all, half) = (show(requested.middle()), show(requested.middle() / 2));

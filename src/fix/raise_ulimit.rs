@@ -20,6 +20,12 @@ pub const FIX: Fix = Fix {
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
     knobs: &[
         line(Target::Shell, "sudo sysctl vm.max_map_count=1048576").when("mappings"),
+        line(Target::Shell, "sudo sysctl -w kernel.shmmni=32768 kernel.shmall=18446744073692774399")
+            .note(
+                "ipcs -m lists the segments, ipcrm removes what nobody uses",
+                "ipcs -m 列出共享段，ipcrm 删除无人使用的",
+            )
+            .when("segments"),
         line(Target::Shell, "ulimit -l unlimited")
             .note(
                 "docker run --ulimit memlock=-1; in a unit LimitMEMLOCK=infinity",
@@ -30,7 +36,7 @@ pub const FIX: Fix = Fix {
             .note("and: sysctl vm.overcommit_memory=1", "以及 sysctl vm.overcommit_memory=1")
             .when("addresses"),
     ],
-    fixtures: &["runtimes/locked-memory", "runtimes/windows-commit"],
+    fixtures: &["runtimes/locked-memory", "runtimes/windows-commit", "host/system-v"],
     advise,
 };
 
@@ -57,6 +63,14 @@ fn advise(case: &Case) -> Advice {
                 zh: "除非提高上限，普通用户只能锁定 64 KiB 到 8 MiB，与空闲内存无关"
             ),
         );
+    }
+    if case.sign(Sign::SystemV) {
+        return lifting(case, "segments")
+            .titled(text!(en: "Allow more shared segments", zh: "允许更多共享内存段"))
+            .because(text!(
+                en: "the kernel counts System V's segments and their pages; /dev/shm holds none of them",
+                zh: "内核对 System V 共享段的个数和页数设有上限；它们不在 /dev/shm 中"
+            ));
     }
     if case.windows() && case.sign(Sign::AddressSpaceLimit) {
         return Advice::Withheld(text!(

@@ -72,7 +72,7 @@ fn advise(case: &Case) -> Advice {
             zh: "/dev/shm 中的文件计入触及的上限：调大 /dev/shm 并不能提高这个上限"
         ));
     }
-    if case.resource() == Resource::CudaSharedMemory {
+    if case.resource() == Resource::CudaSharedMemory || case.sign(Sign::SystemV) {
         return Advice::Silent;
     }
     let computed =

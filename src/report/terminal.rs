@@ -1427,6 +1427,7 @@ pub fn verdict(diagnosis: &Diagnosis, all: &[Diagnosis]) -> Text {
             Some(n) => text!(en: "A request for memory of GPU {n}", zh: "GPU {n} 的显存申请"),
             None => text!(en: "A request for GPU memory", zh: "GPU 显存申请"),
         },
+        true if event.has(Sign::SystemV) => text!(en: "A segment of shared memory", zh: "共享内存段申请"),
         true => wording::place(event.resource, event.facts.device.value(), event.accelerator()),
         false if event.has(Sign::PinnedHost) => {
             text!(en: "A request for page-locked host memory", zh: "锁页主机内存申请")
@@ -1484,6 +1485,7 @@ pub fn verdict(diagnosis: &Diagnosis, all: &[Diagnosis]) -> Text {
     let verb = match event.resource {
         Resource::KvCache => Text::new("does not fit", "放不下"),
         Resource::Cgroup => Text::new("was reached", "已用尽"),
+        Resource::Shm if event.has(Sign::SystemV) => Text::new("was refused", "被拒绝"),
         Resource::Shm if diagnosis.incident.context.shared_memory_has_room(None) => Text::new("failed", "出错"),
         Resource::Shm => Text::new("is full", "已满"),
         // Such errors follow a broken context or an internal fault as well.
@@ -1634,9 +1636,16 @@ fn ram_ran_out(incident: &Incident) -> bool {
         (Some(there), Some(requested)) => !there.surely_at_least(requested),
         (Some(_), None) => true,
         (None, Some(_)) => false,
-        (None, None) => event.facts.get(Fact::Capacity).or(event.facts.get(Fact::Limit)).is_some(),
+        // A size that is told long before a bare refusal says nothing of what was left.
+        (None, None) => [Fact::Capacity, Fact::Limit]
+            .into_iter()
+            .filter_map(|fact| event.facts.get(fact))
+            .any(|figure| figure.at.last.saturating_add(BESIDE) >= event.at.first),
     }
 }
+
+/// Lines before a message from which on a figure is told with it.
+const BESIDE: u64 = 3;
 
 /// The headline of a kill that nothing explains: it must not claim more than that.
 fn killed(diagnosis: &Diagnosis, all: &[Diagnosis]) -> Text {

@@ -239,3 +239,19 @@ fn a_worker_of_nnunet_that_is_gone_is_a_failure() {
     assert_eq!(first_cause(log), "host_workers");
     assert!(report(log).contains("nothing in the log proves"), "{}", report(log));
 }
+
+#[test]
+fn a_second_engine_in_one_process_is_a_second_copy() {
+    let engine =
+        "INFO 11-23 09:40:12 llm_engine.py:72] Initializing an LLM engine with config: model='org/net-1b', dtype=f16\n";
+    let log = |between: &str| {
+        format!(
+            "{engine}INFO 11-23 09:40:21 llm_engine.py:207] # GPU blocks: 5570, # CPU blocks: 1365\n{between}{engine}\
+             Traceback (most recent call last):\n  File \"/v/site-packages/vllm/worker/worker.py\", line 70, in \
+             init_model\n    self.model = get_model(self.model_config)\n{FULL}"
+        )
+    };
+    assert_eq!(first_cause(&log("")), "duplicate_model", "{}", report(&log("")));
+    // Another run has a process of its own.
+    assert_ne!(first_cause(&log("$ python serve.py\n")), "duplicate_model");
+}

@@ -672,3 +672,94 @@ fn a_network_has_begun_when_caffe_solves() {
                error == cudaSuccess (2 vs. 0)  out of memory\n";
     assert!(!report(log).contains("while loading the model"), "{}", report(log));
 }
+
+#[test]
+fn a_segment_of_system_v_is_no_file_in_dev_shm() {
+    let log = "FATAL:  could not create shared memory segment: No space left on device\nDETAIL:  Failed system call was \
+               shmget(key=1, size=56, 03600).\n";
+    let told = report(log);
+    assert!(told.contains("ipcs -lm") && told.contains("kernel.shmmni"), "{told}");
+    assert!(!told.contains("/dev/shm is full") && !told.contains("shm-size"), "{told}");
+    let posix = report(
+        "ERROR:  could not resize shared memory segment \"/PostgreSQL.17\" to 16777216 bytes: No space left on device\n",
+    );
+    assert!(posix.contains("df -h /dev/shm"), "{posix}");
+}
+
+#[test]
+fn an_executor_that_is_killed_at_the_sum_of_its_settings_needs_another_setting() {
+    let log = "ERROR YarnClusterScheduler: Lost executor 7 on node-2: Container killed by YARN for exceeding memory \
+               limits. 11.0 GB of 11 GB physical memory used. Consider boosting spark.yarn.executor.memoryOverhead.\n";
+    assert_eq!(first_cause(log), "framework_limit", "{}", report(log));
+}
+
+#[test]
+fn an_engine_that_measures_its_peak_has_made_no_cache_yet() {
+    let log = format!(
+        "Traceback (most recent call last):\n  File \"/v/site-packages/vllm/worker/worker.py\", line 223, in \
+         determine_num_available_blocks\n    self.model_runner.profile_run()\n  File \"/v/site-packages/vllm/\
+         model_executor/models/a.py\", line 41, in forward\n    x = self.vision(pixel_values)\n{FULL_CARD}"
+    );
+    let causes = crate::lines_around::incident(&log)["causes"].clone();
+    let share = |id: &str| {
+        causes
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|cause| cause["id"] == id)
+            .map_or(0.0, |c| c["confidence"].as_f64().unwrap())
+    };
+    assert!(share("kv_cache") < 0.05 && share("preallocation") < 0.1, "{causes}");
+}
+
+#[test]
+fn states_that_are_sharded_over_an_unknown_number_of_devices_may_fit() {
+    let log = "$ accelerate launch --config_file fsdp.yaml sft.py --model ./DeepSeek-Prover-V2-7B --bf16\n[rank0]: Traceback \
+               (most recent call last):\n[rank0]:   File \"sft.py\", line 67, in <module>\n[rank0]:     trainer.train()\n\
+               [rank0]:   File \"/v/site-packages/torch/distributed/fsdp/_flat_param.py\", line 1334, in \
+               _alloc_padded_unsharded_flat_param\n[rank0]:     _alloc_storage(unsharded_flat_param, size)\n[rank0]: \
+               torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 384.00 MiB. GPU 0 has a total capacity of \
+               9.68 GiB of which 93.81 MiB is free. Including non-PyTorch memory, this process has 9.51 GiB memory in \
+               use. Of the allocated memory 6.55 GiB is allocated by PyTorch, and 2.60 GiB is reserved by PyTorch but \
+               unallocated.\n";
+    let told = report(log);
+    assert!(!told.contains("never fit") && !told.contains("model.encoder"), "{told}");
+    assert!(offers_for(log).contains(&"expandable-segments"), "{told}");
+}
+
+#[test]
+fn what_drives_cmake_is_told_how_many_jobs_to_start() {
+    let log = |command: &str| {
+        format!(
+            "$ {command}\n[ 61%] Building CXX object src/a.cc.o\nc++: fatal error: Killed signal terminated program \
+             cc1plus\ncompilation terminated.\ngmake: *** [Makefile:156: all] Error 2\n"
+        )
+    };
+    let first = |command: &str| lines_of(&log(command), "fewer-at-once").join(" ");
+    assert!(first("cmake --build build --target all -j").contains("cmake --build . -j 2"));
+    assert!(first("colcon build").contains("--parallel-workers 2"));
+    assert!(first("make -j").contains("make -j2"));
+}
+
+#[test]
+fn a_script_that_builds_an_engine_has_no_trtexec() {
+    let refused = "[TRT] [E] 2: [virtualMemoryBuffer.cpp::resizePhysical::161] Error Code 2: OutOfMemory (no further \
+                   information)\n";
+    let script = format!(
+        "{refused}Traceback (most recent call last):\n  File \"net_trt.py\", line 71, in <module>\n    engine = \
+         build_engine(runtime)\nTypeError: deserialize_cuda_engine(): incompatible function arguments\n"
+    );
+    let lines = lines_of(&script, "narrower-profile").join(" ");
+    assert!(lines.contains("profile.set_shape(") && !lines.contains("trtexec"), "{lines}");
+    assert!(lines_of(refused, "narrower-profile").join(" ").contains("trtexec"));
+}
+
+#[test]
+fn a_size_told_long_before_a_bare_refusal_is_not_what_ran_out() {
+    let filler = "reading the input\n".repeat(6);
+    let log = format!(
+        "Info: Total memory                 7840.2 MB\n{filler}terminate called after throwing an instance of \
+         'std::bad_alloc'\n  what():  std::bad_alloc\nAborted (core dumped)\n"
+    );
+    assert!(!report(&log).contains("RAM ran out"), "{}", report(&log));
+}

@@ -22,6 +22,7 @@ pub const LIMIT: Mechanism = Mechanism {
     levels: &[
         "refused-by-limit",
         "killed-at-limit",
+        "killed-at-setting",
         "reserve-exceeded",
         "custom-allocator",
         "contiguous",
@@ -64,6 +65,15 @@ pub const LIMIT: Mechanism = Mechanism {
             && event.facts.get(Fact::TotalVm).is_none()
             && !event.has(Sign::AddressSpaceLimit)
         {
+            if event.says_which_setting_to_raise() {
+                return here(
+                    "killed-at-setting",
+                    text!(
+                        en: "it was killed at a limit that a setting of its own makes, and the message says which",
+                        zh: "它因超过自身某项设置所定的上限而被杀死，报错已指出是哪一项"
+                    ),
+                );
+            }
             return here(
                 "killed-at-limit",
                 text!(

@@ -37,6 +37,7 @@ pub const CACHE_NEED: Mechanism = Mechanism {
         "much-missing",
         "context-too-long",
         "cache-itself",
+        "before-the-cache",
     ],
     read: |incident| {
         let event = &incident.event;
@@ -47,6 +48,19 @@ pub const CACHE_NEED: Mechanism = Mechanism {
                     text!(en: "what could not be allocated is the KV cache itself", zh: "分配失败的正是 KV cache 本身"),
                 )
                 .at(event.at),
+            );
+        }
+        if let Some(at) = incident.context.profiles_an_engine() {
+            return Some(
+                Reading::new(
+                    "before-the-cache",
+                    text!(
+                        en: "the engine ran its largest batch to measure what is left for the cache: no cache was \
+                             made yet",
+                        zh: "引擎正以最大批次试运行来测量可留给缓存的空间：此时尚未分配 KV cache"
+                    ),
+                )
+                .at(at),
             );
         }
         if asker(incident) != Asker::KvCache {

@@ -49,6 +49,9 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     if in_mail(document, position) || outcome::is_listed(document, position) {
         return None;
     }
+    if of_a_disk(document, position, &lower) || is_remark(line) {
+        return None;
+    }
     let standing = match standing(document, position, line, &lower, &behind, spoken)? {
         Standing::Harmless if outcome::counts_failures(document, position) => Standing::Failure,
         standing => standing,
@@ -70,6 +73,9 @@ fn read(document: &Document, position: usize) -> Option<Event> {
             device(&mut event.facts.device, line, place);
         }
     }
+    if resource == Resource::Shm && of_system_v(document, position) {
+        event.sign(Sign::SystemV);
+    }
     super::notice::settle(&mut event);
     if limit::refused(&lower, event.facts.get(super::Fact::Limit).is_some()) {
         event.sign(Sign::RefusedByLimit);
@@ -80,6 +86,15 @@ fn read(document: &Document, position: usize) -> Option<Event> {
         event.harmless_because = Some(got_over());
     }
     Some(event)
+}
+
+/// True where the call that made the segment stands in the message or right behind it: `shmget(key=1, size=56, 03600)`.
+fn of_system_v(document: &Document, position: usize) -> bool {
+    const BEHIND: usize = 3;
+    let lines = || std::iter::once(position).chain(field::behind(document, position, BEHIND));
+    lines().any(|at| {
+        ["shmget(", "shmget:", "SHMMNI", "SHMALL"].iter().any(|word| field::text(document, at).contains(word))
+    })
 }
 
 /// True for a line whose call gave a code of its driver for something else than memory: `Call to cuMemAlloc results in
@@ -97,6 +112,19 @@ fn of_another_code(line: &str) -> bool {
     });
     let mut named = codes.filter(|code| !code.is_empty()).peekable();
     named.peek().is_some() && !named.any(|code| ["memory", "resource", "limit"].iter().any(|of| code.contains(of)))
+}
+
+/// True where the exception's own frames show that a disk has no space: `at Queue.ensureDiskAvailable(Queue.java:921)`.
+fn of_a_disk(document: &Document, position: usize, lower: &str) -> bool {
+    let mut frames = field::behind(document, position, 2).map(|at| field::text(document, at).trim_start());
+    let memory = ["memory", "heap", "ram"].iter().any(|word| lower.contains(word));
+    !memory && frames.any(|line| line.starts_with("at ") && line.contains("Disk"))
+}
+
+/// True for a remark that somebody typed at a prompt: `$ # colleagues got "out of memory", so convert before`.
+fn is_remark(line: &str) -> bool {
+    const PROMPT: usize = 60;
+    line.find("$ # ").is_some_and(|at| at <= PROMPT)
 }
 
 /// True below the head of a mail that sends a change or answers another: it tells of failures that were.
@@ -607,7 +635,8 @@ fn supposes(before: &str, word: &str) -> bool {
         // `failed to handle the request: out of memory`
         let failed =
             word == "handle " && ["failed to ", "unable to ", "cannot ", "not "].iter().any(|w| lead.ends_with(w));
-        !(failed || whole && lead.ends_with(|c: char| c.is_ascii_alphanumeric()))
+        // `alloc_and_check_handle :Aborting …`: the end of a function's name.
+        !(failed || whole && lead.ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_'))
     })
 }
 
@@ -646,6 +675,9 @@ const DOING: &[&str] = &["trying again", "retrying", "falling back", "fell back"
 
 /// Words by which a program says that it has another way.
 const WAY_ON: &[&str] = &[
+    "proceed with",
+    "proceeding with",
+    "using the last",
     "retrying",
     "will retry",
     "retry with",
@@ -1305,7 +1337,10 @@ fn device(known: &mut Known<u32>, line: &str, place: Span) {
             let apart = gap > 0 || word != "device" && word != "ordinal";
             // `on device 0.` ends a sentence, `device 0.5` does not.
             let fraction = after.strip_prefix('.').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+            // `CUDA device 03:00.0` is where the bus has it.
+            let address = after.strip_prefix(':').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_hexdigit()));
             let alone = !fraction
+                && !address
                 && !after.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '%')
                 && !after.trim_start().starts_with(|c: char| {
                     c.is_ascii_alphabetic() && crate::units::unit_in_front(after.trim_start()).is_some()
@@ -1918,6 +1953,8 @@ mod tests {
         let device = |log: &str| caught(log).unwrap().facts.device.value();
         assert_eq!(device("Attached to device 3\nERROR: GPU out of memory\n"), Some(3));
         assert_eq!(device("device 0: a\ndevice 1: b\nERROR: GPU out of memory\n"), None);
+        assert_eq!(device("ERROR: out of memory on CUDA device 03:00.0\n"), None);
+        assert_eq!(device("ERROR: out of memory on CUDA device 3: 4 GiB\n"), Some(3));
     }
 
     #[test]

@@ -106,7 +106,9 @@ fn goes_on(lower: &str) -> bool {
         let clause = lead.rsplit([',', ';', '.', ':', ']']).next().unwrap_or_default();
         let denies =
             |word: &str| matches!(word, "not" | "no" | "never" | "without" | "nothing" | "0") || word.ends_with("n't");
-        !lead.ends_with("un") && !clause.split_whitespace().any(denies)
+        // `number of successor states`
+        let successor = lower[at + word.len()..].starts_with("or");
+        !successor && !lead.ends_with("un") && !clause.split_whitespace().any(denies)
     })
 }
 

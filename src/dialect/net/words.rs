@@ -157,6 +157,38 @@ pub const TRIGGERS: &[&str] = &[
     "(?i)while allocating",
     "(?i)allocate fail",
     "(?i)alloc failed",
+    "(?i)alloc_chunk",
+    "(?i)alloc_coherent",
+    "(?i)alloc_page",
+    "(?i)alloc_buf",
+    "(?i)alloc_context",
+    "(?i)alloc_skb",
+    "(?i)alloc_mem",
+    "(?i)alloc_block",
+    "(?i)alloc_frame",
+    "(?i)alloc_array",
+    "(?i)alloc_pool",
+    "(?i)alloc_ctx",
+    "(?i)alloc_obj",
+    "(?i)alloc_node",
+    "(?i)alloc_table",
+    "(?i)alloc_image",
+    "(?i)alloc_region",
+    "(?i)alloc_segment",
+    "(?i)alloc_contig",
+    "(?i)alloc_slab",
+    "(?i)alloc_struct",
+    "(?i)alloc_string",
+    "(?i)error 2",
+    "(?i)error: 2",
+    "(?i)error code 2",
+    "(?i)failure 2",
+    "(?i)error=2",
+    "(?i)virtual alloc",
+    "(?i)room for LISP objects",
+    "(?i)allocation fault",
+    "(?i)stack overflow (size",
+    "(?i)shrink memory footprint",
     "(?i)alloc() failed",
     "(?i)alloc fail",
     "(?i)alloc error",
@@ -683,6 +715,11 @@ const NAMES: &[(&str, Option<Resource>)] = {
 const SENTENCES: &[(&str, Option<Resource>)] = {
     use Resource::{Gpu, Host, Shm};
     &[
+        ("no more room for lisp objects", Some(Host)),
+        ("memory allocation fault", Some(Host)),
+        // Prolog's and Lisp's stacks of data have a size that is set.
+        ("stack overflow (size:", Some(Host)),
+        ("unable to shrink memory footprint", Some(Host)),
         ("out of gpu memory", Some(Gpu)),
         ("out of device memory", Some(Gpu)),
         ("out of video memory", Some(Gpu)),
@@ -903,6 +940,7 @@ const REFUSALS: &[&str] = &[
     "failed to mmap",
     "could not mmap",
     "unable to alloc",
+    "unable to virtual alloc",
     "cannot alloc",
     "can't alloc",
     "can not alloc",
@@ -1161,7 +1199,10 @@ pub fn spoken(line: &str, lower: &str) -> Option<Spoken> {
     if said.is_some() {
         return said;
     }
-    if let Some((at, end)) = device_code(lower) {
+    if let Some((at, end)) = allocator_failed(lower) {
+        return Some(Spoken { at, end, named: true, resource: None });
+    }
+    if let Some((at, end)) = device_code(lower).or_else(|| error_two(lower)) {
         return Some(Spoken { at, end, named: true, resource: Some(Resource::Gpu) });
     }
     if let Some((at, end)) = status(lower).or_else(|| asserted(lower)) {
@@ -1220,13 +1261,17 @@ pub fn spoken(line: &str, lower: &str) -> Option<Spoken> {
     }
     if let Some((at, end)) = find(REFUSALS)
         // `does not fit on the devices (avail: 6500MB)`
-        && (matter() || ["gpu", "cuda", "device"].iter().any(|of| lower.contains(of)) && super::roles::has_size(line))
+        && (matter()
+            || ["gpu", "cuda", "device"].iter().any(|of| lower.contains(of)) && super::roles::has_size(line)
+            || lower.get(at..end).is_some_and(|said| said.contains("alloc"))
+                && lower.get(end..).is_some_and(has_a_plain_size))
         && !other(end)
         && lower.get(end..).is_some_and(|rest| {
             // `the budget is exhausted, heap at 12 %`: what is exhausted stands before it, or in its own clause.
             let spent = lower.get(at..end) == Some("exhausted");
             let rest = if spent { rest.split(", ").next().unwrap_or_default() } else { rest };
-            near(rest) || lower.get(..at).is_some_and(behind_matter)
+            let sized = lower.get(at..end).is_some_and(|said| said.contains("alloc")) && has_a_plain_size(rest);
+            near(rest) || sized || lower.get(..at).is_some_and(behind_matter)
         })
     {
         return Some(Spoken { at, end, named: false, resource: None });
@@ -1402,10 +1447,33 @@ fn device_code(lower: &str) -> Option<(usize, usize)> {
         // What stands before the call is its code where it is called an error's.
         let before = lower.get(..at)?.rsplit_once("error ").map_or("", |(_, code)| code);
         let mut numbers = behind.split(|c: char| !(c.is_ascii_digit() || c == '-'));
+        // `OpenCL Error (-61): Invalid Buffer Size when calling clCreateBuffer`: no buffer may be so large.
+        let first = before.split(|c: char| !(c.is_ascii_digit() || c == '-')).find(|number| !number.is_empty());
         let coded = numbers.any(|number| codes.contains(&number))
-            || before.trim_end().strip_suffix(':').is_some_and(|code| codes.contains(&code) || code == "-61");
+            || first.is_some_and(|code| codes.contains(&code) || code == "-61");
         let fails = ["fail", "error", "result", "returned", "err "].iter().any(|word| lower.contains(word));
         (coded && fails).then_some((at, at + call.len()))
+    })
+}
+
+/// CUDA's and HIP's error for memory by its number alone, which is 2 in the runtime and in the driver: `cuda execution
+/// failed with error 2`, `CUDA failure 2`. Where words follow, they tell.
+fn error_two(lower: &str) -> Option<(usize, usize)> {
+    // A compiler's `make: *** [cuda/all] Error 2` is none: the words stand together, or the call failed with it.
+    const OWN: &[&str] = &["", "runtime ", "driver ", "api ", "kernel ", "execution "];
+    const TOLD: &[&str] = &["error code ", "error: ", "error=", "error ", "failure ", "failed with error "];
+    ["cuda ", "hip "].iter().find_map(|interface| {
+        let at = lower.find(interface)?;
+        let behind = lower.get(at + interface.len()..)?;
+        let (own, told) = OWN.iter().flat_map(|own| TOLD.iter().map(move |told| (own, told))).find(|(own, told)| {
+            behind.strip_prefix(**own).is_some_and(|rest| rest.strip_prefix(**told).is_some_and(|n| n.starts_with('2')))
+        })?;
+        let end = at + interface.len() + own.len() + told.len() + 1;
+        let rest = lower.get(end..)?;
+        let alone =
+            rest.is_empty() || rest.starts_with([' ', ',', ';', ')', ']']) || rest.starts_with(". ") || rest == ".";
+        let says_more = rest.trim_start().starts_with(['(', ':', '-']) && rest.chars().any(char::is_alphabetic);
+        (alone && !says_more).then_some((at, end))
     })
 }
 
@@ -1548,11 +1616,35 @@ fn behind_matter(before: &str) -> bool {
         || ["heap", "arena", "vram", "ram", "buffer"].contains(&directly)
 }
 
+/// `alloc_chunk failed`, `dma_alloc_coherent() failed`: a function that allocates, and that it did not.
+fn allocator_failed(lower: &str) -> Option<(usize, usize)> {
+    lower.match_indices("alloc_").find_map(|(at, _)| {
+        let name = lower[at..].find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))?;
+        let rest = &lower[at + name..];
+        let said = rest.strip_prefix("()").unwrap_or(rest);
+        let behind = said.strip_prefix(" failed").or_else(|| said.strip_prefix(": failed"))?;
+        let ends = behind.is_empty() || behind.starts_with([',', ';', ':', '!', '.', ')', '"']);
+        let goes_on =
+            [" for ", " with ", " in ", " at ", " on ", " (", " ("].iter().any(|word| behind.starts_with(word));
+        // A setting of that name is no function: `alloc_conf failed to parse`.
+        let of_memory = !lower[at..at + name].contains("conf");
+        (of_memory && (ends || goes_on)).then(|| (at, lower.len() - behind.len()))
+    })
+}
+
 /// True where memory is named within the words that follow a refusal: `not enough … memory`, `failed to allocate 12
 /// bytes`.
 fn near(rest: &str) -> bool {
     let clause: String = rest.chars().take(90).collect();
     MATTER.iter().any(|word| clause.contains(word)) || super::roles::has_size(&clause)
+}
+
+/// `could not allocate pvecback with size 848`: what was to be allocated, and a number that is called its size.
+fn has_a_plain_size(rest: &str) -> bool {
+    [" with size ", " of size "].iter().any(|words| {
+        let number = rest.split_once(words).map(|(_, number)| number);
+        number.is_some_and(|number| number.starts_with(|c: char| c.is_ascii_digit()))
+    })
 }
 
 /// What ran out, by the words of a line. On a line beside the message (not its `own`) a device may be any.

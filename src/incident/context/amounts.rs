@@ -23,14 +23,14 @@ const PAIRS_AT_MOST: usize = 16;
 static PEAK: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
         r"(?x)
-        \b(?:
+        (?-u:\b)(?:
             (?:peak|high.water)[\ _-](?:[a-z]+[\ _-]){0,2}?(?:memory|mem|rss|resident|heap)
             | max(?:imum)?[\ _-](?:[a-z]+[\ _-])?
               (?:rss|resident|used[\ _-]mem(?:ory)?|allocated[\ _-]memory|memory[\ _-](?:used|usage))
         )
         (?:[\ _-](?:set|size|usage|used|use|allocated|consumption|of|process|mark|is|was))*
-        \s*(?:\((?P<within>kb|mb|gb|kib|mib|gib|bytes|kbytes)\))?\s*[:=]?\s*
-        (?P<number>[0-9][0-9.,]*)\s*(?P<unit>[kmgt]i?b\b|[kmgt]\b|bytes\b|b\b)?",
+        [\ \t]*(?:\((?P<within>kb|mb|gb|kib|mib|gib|bytes|kbytes)\))?[\ \t]*[:=]?[\ \t]*
+        (?P<number>[0-9][0-9.,]*)[\ \t]*(?P<unit>[kmgt]i?b(?-u:\b)|[kmgt](?-u:\b)|bytes(?-u:\b)|b(?-u:\b))?",
     )
     .ok()
 });
@@ -39,8 +39,8 @@ static PEAK: LazyLock<Option<Regex>> = LazyLock::new(|| {
 static TOTAL: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
         r"(?x)
-        \btotal\ (?:system\ |physical\ |installed\ )?(?:memory|ram|dram)(?:\ available)?\s*[:=]?\s*
-        (?P<number>[0-9][0-9.,]*)\s*(?P<unit>[kmgt]i?b)\b",
+        (?-u:\b)total\ (?:system\ |physical\ |installed\ )?(?:memory|ram|dram)(?:\ available)?[\ \t]*[:=]?[\ \t]*
+        (?P<number>[0-9][0-9.,]*)[\ \t]*(?P<unit>[kmgt]i?b)(?-u:\b)",
     )
     .ok()
 });
@@ -49,8 +49,8 @@ static TOTAL: LazyLock<Option<Regex>> = LazyLock::new(|| {
 static DETECTED: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
         r"(?x)
-        \bdetected\ (?P<number>[0-9][0-9.,]*)\s*(?P<unit>[kmgt]i?b|bytes)\ (?:of\ )?
-        (?:system\ |physical\ )?(?:ram|memory)\b",
+        (?-u:\b)detected\ (?P<number>[0-9][0-9.,]*)[\ \t]*(?P<unit>[kmgt]i?b|bytes)\ (?:of\ )?
+        (?:system\ |physical\ )?(?:ram|memory)(?-u:\b)",
     )
     .ok()
 });
@@ -59,8 +59,8 @@ static DETECTED: LazyLock<Option<Regex>> = LazyLock::new(|| {
 static FREE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
         r"(?x)
-        \bfree\ (?:heap|ram|memory)(?:\ size)?\s*[:=]\s*
-        (?P<number>[0-9][0-9.,]*)\s*(?P<unit>[kmgt]i?b\b|bytes\b|b\b)?\s*(?:[,;)]|$)",
+        (?-u:\b)free\ (?:heap|ram|memory)(?:\ size)?[\ \t]*[:=][\ \t]*
+        (?P<number>[0-9][0-9.,]*)[\ \t]*(?P<unit>[kmgt]i?b(?-u:\b)|bytes(?-u:\b)|b(?-u:\b))?[\ \t]*(?:[,;)]|$)",
     )
     .ok()
 });
@@ -69,8 +69,8 @@ static FREE: LazyLock<Option<Regex>> = LazyLock::new(|| {
 static LIMIT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
         r"(?x)
-        \bmemory\ limit\ (?:is\ |was\ )?(?:set\ )?(?:to|of|at)\ (?P<number>[0-9][0-9.,]*)
-        (?:\s*(?P<unit>[kmgt]i?b\b|bytes\b))?(?:[^\w.,%]|$)",
+        (?-u:\b)memory\ limit\ (?:is\ |was\ )?(?:set\ )?(?:to|of|at)\ (?P<number>[0-9][0-9.,]*)
+        (?:[\ \t]*(?P<unit>[kmgt]i?b(?-u:\b)|bytes(?-u:\b)))?(?:[^0-9a-z_.,%]|$)",
     )
     .ok()
 });

@@ -20,27 +20,31 @@ static FORMS: LazyLock<Vec<(&str, Regex)>> = LazyLock::new(|| {
     let forms = [
         (
             "compute capability",
-            Regex::new(r"Device (?P<index>\d+): .{2,80}, compute capability \d.*, VRAM: (?P<size>\d+ MiB)\b"),
+            Regex::new(
+                r"Device (?P<index>[0-9]+): .{2,80}, compute capability [0-9].*, VRAM: (?P<size>[0-9]+ MiB)(?-u:\b)",
+            ),
         ),
-        ("Total VRAM", Regex::new(r"found 1 (?:CUDA|ROCm) devices? \(Total VRAM: (?P<size>\d+ MiB)\)")),
-        ("MiB)", Regex::new(r"CUDA:(?P<index>\d+) \([^()]{3,60}, (?P<size>\d+(?:\.\d+)?MiB)\)")),
-        ("total_gpu_memory", Regex::new(r"total_gpu_memory \((?P<size>\d+\.\d+GiB)\) x gpu_memory_utilization")),
-        ("totalMemory:", Regex::new(r"totalMemory: (?P<size>\d+\.\d+GiB) freeMemory:")),
-        ("deviceMemorySize", Regex::new(r"deviceMemorySize: (?P<size>\d+\.\d+GiB) deviceMemoryBandwidth")),
-        ("global memory", Regex::new(r"Total amount of global memory: +\d+ MBytes \((?P<size>\d+ bytes)\)")),
-        ("Total VRAM", Regex::new(r"^(?:INFO:? *)?Total VRAM (?P<size>\d+ MB), total RAM")),
+        ("Total VRAM", Regex::new(r"found 1 (?:CUDA|ROCm) devices? \(Total VRAM: (?P<size>[0-9]+ MiB)\)")),
+        ("MiB)", Regex::new(r"CUDA:(?P<index>[0-9]+) \([^()]{3,60}, (?P<size>[0-9]+(?:\.[0-9]+)?MiB)\)")),
+        ("total_gpu_memory", Regex::new(r"total_gpu_memory \((?P<size>[0-9]+\.[0-9]+GiB)\) x gpu_memory_utilization")),
+        ("totalMemory:", Regex::new(r"totalMemory: (?P<size>[0-9]+\.[0-9]+GiB) freeMemory:")),
+        ("deviceMemorySize", Regex::new(r"deviceMemorySize: (?P<size>[0-9]+\.[0-9]+GiB) deviceMemoryBandwidth")),
+        ("global memory", Regex::new(r"Total amount of global memory: +[0-9]+ MBytes \((?P<size>[0-9]+ bytes)\)")),
+        ("Total VRAM", Regex::new(r"^(?:INFO:? *)?Total VRAM (?P<size>[0-9]+ MB), total RAM")),
         (
             "ompute ",
-            Regex::new(r"\((?:compute capability|Compute) \d\.\d;? ?memory (?P<size>\d+(?:\.\d+)? ?[MG]i?B)\)"),
+            Regex::new(
+                r"\((?:compute capability|Compute) [0-9]\.[0-9];? ?memory (?P<size>[0-9]+(?:\.[0-9]+)? ?[MG]i?B)\)",
+            ),
         ),
-        ("ompute ", Regex::new(r"\(Compute \d\.\d\) Memory ?: (?P<size>\d+(?:\.\d+)? [MG]i?B)\b")),
+        ("ompute ", Regex::new(r"\(Compute [0-9]\.[0-9]\) Memory ?: (?P<size>[0-9]+(?:\.[0-9]+)? [MG]i?B)(?-u:\b)")),
     ];
     forms.into_iter().filter_map(|(word, form)| Some((word, form.ok()?))).collect()
 });
 
 /// `total_gpu_memory (22.17GiB) x gpu_memory_utilization (0.90) = 19.95GiB` (vllm/worker/worker.py, 0.5 to 0.7).
 static SHARE: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r"gpu_memory_utilization \(\d?\.\d+\) = (?P<size>\d+\.\d+GiB)").ok());
+    LazyLock::new(|| Regex::new(r"gpu_memory_utilization \([0-9]?\.[0-9]+\) = (?P<size>[0-9]+\.[0-9]+GiB)").ok());
 
 /// The devices that lines told of, in their order.
 #[derive(Debug, Default)]

@@ -607,6 +607,11 @@ impl Context {
             || self.frames.iter().any(|frame| says(&frame.function) || frame.is_user_code() && says(&frame.file))
     }
 
+    /// Where an engine measures the peak of its largest batch: its pool and its cache are not made yet.
+    pub fn profiles_an_engine(&self) -> Option<Span> {
+        self.frames.iter().find(|frame| traceback::profiles_an_engine(&frame.function)).map(|frame| frame.at)
+    }
+
     /// True where a module was being imported.
     pub fn imports(&self) -> bool {
         let code = self.failing_code();

@@ -23,6 +23,13 @@ const STAMP_WITHIN: usize = 48;
 /// Bytes of a line that are read.
 const READ: usize = 4096;
 
+/// Whose option sets how many compilers CMake's generator starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CmakeBy {
+    Cmake,
+    Colcon,
+}
+
 /// What lines around a failure tell of the job's age and of its machine.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Origin {
@@ -107,6 +114,10 @@ pub struct Origin {
     pub actors: bool,
     /// Workers of Dask are started by its command.
     pub dask_by_command: bool,
+    /// A traceback of Python's stands in the log, perhaps of what followed the failure.
+    pub traceback: bool,
+    /// CMake, or what drives it, starts the tool that builds.
+    pub cmake: Option<CmakeBy>,
     /// cargo installs a program, which no build within a folder repeats.
     pub installs_by_cargo: bool,
     /// Spark's executors call cuDF from Java: its memory is set by keys of Spark's.
@@ -232,6 +243,11 @@ impl Found {
             text.starts_with("PS>") || text.starts_with("PS ") && text.contains(":\\") && text.contains("> ");
         origin.actors |= says(&["ray::", "raytaskerror", "ray.exceptions"]);
         origin.dask_by_command |= says(&["dask-worker ", "dask worker tcp", "dask worker --", "dask-scheduler"]);
+        origin.traceback |= text.contains("Traceback (most recent call last)");
+        let drives = |words: &str| text.contains(words);
+        let by = drives("cmake --build").then_some(CmakeBy::Cmake);
+        let by = by.or(drives("colcon build").then_some(CmakeBy::Colcon));
+        origin.cmake = origin.cmake.or(by);
         origin.installs_by_cargo |= says(&["cargo install", "cargo-install"]);
         origin.mines |= MINING.iter().any(|word| lower.contains(word));
         origin.nvls |= lower.contains("nvls") || NVSWITCHED.iter().any(|name| lower.contains(name));

@@ -135,6 +135,7 @@ pub(super) const OF_32_BITS: &[&str] = &[
     "-i686-unknown-linux-gnu/bin/",
     "-i686-pc-windows-msvc\\bin\\",
     "hostx86\\x86\\",
+    "your machine has a 4gb address limit",
 ];
 
 /// Where a frame of Go's traceback ends.

@@ -884,6 +884,9 @@ const LOADS_AT_MOST: usize = 4096;
 
 /// True for a line that says that a model is or was loaded, or how many parameters it has.
 fn tells_of_a_load(text: &str) -> bool {
+    if starts_an_engine(text) {
+        return true;
+    }
     if text.len() > 300 {
         return false;
     }
@@ -907,6 +910,14 @@ fn tells_of_a_load(text: &str) -> bool {
                 "failed",
             ])
             || counts && lower.bytes().any(|byte| byte.is_ascii_digit()))
+}
+
+/// vLLM's line for each engine that a process makes, with the model behind it, 0.1 to 0.11. Of several ranks of data
+/// each has one.
+fn starts_an_engine(text: &str) -> bool {
+    let words = ["Initializing an LLM engine", "Initializing a V1 LLM engine"];
+    let found = words.iter().find_map(|words| text.find(words));
+    found.is_some_and(|at| !text[..at].contains("_DP"))
 }
 
 /// True for the name of a file that holds a whole model, which no shard's does.

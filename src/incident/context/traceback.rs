@@ -412,9 +412,7 @@ fn phase_of(frame: &Frame) -> Option<Phase> {
     if function.contains("warmup")
         || function.contains("warm_up")
         || function.contains("capture") && (function.contains("graph") || file.contains("graph"))
-        || function.contains("profile_run")
-        || function == "determine_num_available_blocks"
-        || function == "determine_available_memory"
+        || profiles_an_engine(function)
     {
         return Some(Phase::Warmup);
     }
@@ -647,6 +645,12 @@ fn moves_data(file: &str, function: &str, code: &str) -> bool {
     let loads = ["load", "read", "_load", "_read"].iter().any(|start| plain.starts_with(start)) && reads(plain);
     let within = matches!(plain, "__init__" | "__getitem__") && (reads(owner) || reads(file_name(file)));
     DATA.contains(&name.as_str()) && (loads || within)
+}
+
+/// True where an engine measures the peak of its largest batch, before it sizes its pool.
+pub(super) fn profiles_an_engine(function: &str) -> bool {
+    function.contains("profile_run")
+        || ["determine_num_available_blocks", "determine_available_memory"].contains(&function)
 }
 
 /// A function that goes over the data set before training, to keep what frozen models make of it.
