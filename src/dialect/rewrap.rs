@@ -48,8 +48,20 @@ fn width(line: &Line) -> usize {
 /// Quote marks and blanks in front of a line are no prefix.
 const NO_PREFIX: usize = 4;
 
+/// True for a line of a browser's console, which begins with where in a script it was said: `main.mjs:2603 Uncaught …`.
+fn of_a_console(line: &str) -> bool {
+    let place = line.split(' ').next().and_then(|word| word.rsplit_once(':'));
+    place.is_some_and(|(file, number)| {
+        let script = [".js", ".mjs", ".ts", ".json"].iter().any(|end| file.ends_with(end)) || file.contains(".js?");
+        script && !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+    })
+}
+
 /// True for a line that is the beginning of a message, whatever stands before it.
 fn begins(line: &str) -> bool {
+    if of_a_console(line) {
+        return true;
+    }
     let starts_anew = ["[", "Traceback", "File \"", "Error:", "ERROR", "WARN", "INFO", "***", "---", "==="];
     // A structured record: `{"level": …`, `ts=… level=…`.
     let key = line.split_once('=').map(|(key, _)| key);

@@ -1,6 +1,6 @@
 //! Databases and servers with limits and words of their own: PostgreSQL, Redis, Elasticsearch, RStudio's sessions.
 
-use super::wording::{self, Means, Unit, WORDING, Wording};
+use super::wording::{self, Unit, WORDING, Wording};
 use super::{Dialect, Fact, Resource, Sign};
 use crate::domain::Program;
 use crate::units::{Base, MIB};
@@ -64,16 +64,7 @@ const TABLE: &[Wording] = &[
         signs: &[Sign::RefusedByLimit],
         ..WORDING
     },
-    Wording {
-        says: &["can'tsaveinbackground:fork"],
-        slug: "redis-fork",
-        program: Program::Redis,
-        means: Means::Harmless(
-            "the snapshot in the background could not be started; the server goes on serving",
-            "后台快照无法启动；服务器仍在继续服务",
-        ),
-        ..WORDING
-    },
+    Wording { says: &["can'tsaveinbackground:fork"], slug: "redis-fork", program: Program::Redis, ..WORDING },
     Wording {
         says: &["datatoolarge,datafor"],
         and: &["largerthanthelimitof"],

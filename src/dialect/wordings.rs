@@ -180,6 +180,12 @@ const ROWS: &[Wording] = &[
     row(&["lack of CPU swap space"], "vllm-cpu-swap-space", Program::Vllm, Host).shows(&[Sign::RefusedByLimit]),
     row(&["cumem_allocator", "out of memory"], "vllm-cumem", Program::Vllm, Gpu).shows(&[Sign::Disguised]),
     row(&["CUresult error", "cu_mem_create"], "memory-saver", Program::Sglang, Gpu).shows(&[Sign::Disguised]),
+    // runtime/mpagealloc_64bit.go, 1.14 and later: 600 MiB of addresses that nothing fills, which only a limit on them
+    // refuses.
+    row(&["failed to reserve page summary memory"], "go-address-space", Program::Go, Host)
+        .shows(&[Sign::AddressSpaceLimit]),
+    // Gradle's own watch over the heap of its daemon.
+    row(&["after running out of JVM heap space"], "gradle-heap", Program::Java, Host).shows(&[Sign::RefusedByLimit]),
     // Gradle's client, of the process that built, and Ollama's server of the one that loads: nothing tells of what.
     row(&["build daemon disappeared unexpectedly"], "gradle-daemon-gone", Program::Java, Host).shows(GONE),
     row(&["llama runner process no longer running: -1"], "ollama-runner-gone", Program::Ollama, Host).shows(GONE),
@@ -230,6 +236,8 @@ const TRIGGERS: &[&str] = &[
     "WebAssembly.Instance()",
     "WebAssembly.Memory()",
     "Cannot allocate Wasm memory for new instance",
+    "failed to reserve page summary memory",
+    "after running out of JVM heap space",
     "build daemon disappeared unexpectedly",
     "llama runner process no longer running: -1",
     "6 feet under",

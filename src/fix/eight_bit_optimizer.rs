@@ -20,7 +20,7 @@ pub const FIX: Fix = Fix {
     helps: &[Work::Training],
     needs: &[Need::Gpu, Need::Training, Need::Loaded],
     // bitsandbytes has no kernels for Apple's devices.
-    applies: |case| case.pytorch() && !case.evaluating() && !case.apple(),
+    applies: |case| !case.arguments_alone() && case.pytorch() && !case.evaluating() && !case.apple(),
     costs: Costs { slows: (-0.05, 0.05), numerics: Numerics::Benign },
     knobs: &[
         line(Target::HfTrainer, "optim=\"adamw_8bit\"").note("or \"paged_adamw_8bit\"", "或 \"paged_adamw_8bit\""),

@@ -15,7 +15,7 @@ pub const FIX: Fix = Fix {
     },
     helps: &[Work::Training],
     needs: &[Need::Gpu, Need::Training, Need::Loaded],
-    applies: |case| fine_tunes(case) && !case.diffusion() && !case.evaluating(),
+    applies: |case| !case.arguments_alone() && fine_tunes(case) && !case.diffusion() && !case.evaluating(),
     costs: Costs { slows: (-0.3, 0.0), numerics: Numerics::Model },
     knobs: &[
         line(Target::Ultralytics, "freeze=10").note("or a smaller model of the family", "或换同系列更小的模型"),

@@ -56,6 +56,11 @@ impl Case<'_> {
         self.clue(Clue::NativeProgram) && !runs_python(self) && self.trainer().is_none()
     }
 
+    /// True where the trainer makes optimizer and model from its command's arguments: nobody writes a line for them.
+    pub(super) fn arguments_alone(&self) -> bool {
+        self.trainer() == Some(Trainer::Megatron)
+    }
+
     /// True for one of diffusers' pipelines, which is several models: the options of a single one are refused.
     pub(super) fn pipeline(&self) -> bool {
         self.trainer() == Some(Trainer::Diffusers)

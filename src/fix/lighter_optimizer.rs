@@ -23,7 +23,7 @@ pub const FIX: Fix = Fix {
     },
     helps: &[Work::Training],
     needs: &[Need::Gpu, Need::Training, Need::Loaded],
-    applies: |case| !case.evaluating() && !case.adapters(),
+    applies: |case| !case.arguments_alone() && !case.evaluating() && !case.adapters(),
     costs: Costs { slows: (0.0, 0.2), numerics: Numerics::Optimisation },
     knobs: &[
         line(Target::HfTrainer, "optim=\"adafactor\""),

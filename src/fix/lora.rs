@@ -21,7 +21,8 @@ pub const FIX: Fix = Fix {
     applies: |case| case.large_model(),
     costs: Costs { slows: (-0.3, 0.0), numerics: Numerics::Model },
     knobs: &[
-        line(Target::Trl, "SFTTrainer(..., peft_config=LoraConfig(r=16, target_modules=\"all-linear\"))"),
+        line(Target::Trl, "peft_config=LoraConfig(r=16, target_modules=\"all-linear\")")
+            .note("an argument of the trainer that it makes", "作为所建 trainer 的参数"),
         line(Target::LlamaFactory, "finetuning_type: lora"),
         line(Target::Axolotl, "adapter: lora"),
         line(Target::Swift, "--train_type lora"),

@@ -92,7 +92,9 @@ fn advise(case: &Case) -> Advice {
     let refused = case.requested().is_some() && !killed && case.resource() == Resource::Host;
     // A limit that the message prints is the program's: the system's refusal names none.
     let printed = case.incident.event.facts.get(Fact::Limit).is_some();
-    let suspected = refused && !own && !printed && case.confidence(CauseId::FrameworkLimit) > 0.3;
+    // One that the message calls a limit, and not of addresses, is the program's too.
+    let told = case.sign(Sign::RefusedByLimit) && !limited;
+    let suspected = refused && !own && !printed && !told && case.confidence(CauseId::FrameworkLimit) > 0.3;
     let far_below = case.refused_far_below_all().is_some();
     if case.on_gpu() || case.windows() || !(limited || suspected || far_below) {
         return Advice::Silent;

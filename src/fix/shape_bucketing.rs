@@ -27,7 +27,9 @@ pub const FIX: Fix = Fix {
     applies: |_| true,
     costs: Costs { slows: (0.0, 0.1), numerics: Numerics::Same },
     knobs: &[
-        line(Target::HfTrainer, "data_collator=DataCollatorWithPadding(tokenizer, pad_to_multiple_of=64)"),
+        // TRL's trainers collate in their own way.
+        line(Target::HfTrainer, "data_collator=DataCollatorWithPadding(tokenizer, pad_to_multiple_of=64)")
+            .unless("collates"),
         line(Target::Pytorch, "export {variable}={kept}roundup_power2_divisions:8"),
     ],
     fixtures: &["pytorch/epoch-five", "pytorch/snapshot-fragmentation"],
@@ -42,6 +44,7 @@ fn advise(case: &Case) -> Advice {
     let weight = if case.clue(Clue::VariableShapes) { 1.5 } else { 1.0 };
     Draft::new(case, &FIX)
         .of_the_whole()
+        .when("collates", case.trainer() == Some(Trainer::Trl))
         .fill("variable", conf.variable())
         .fill("kept", conf.kept())
         .weight(weight)

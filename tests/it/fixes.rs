@@ -287,8 +287,11 @@ fn out_of_place(diagnosis: &Diagnosis, ranked: &Ranked) -> Vec<String> {
     rule(gpu && of_states && !begun && !never, "states that no step has made yet");
     let more = ["raise-host-limit", "swap", "fewer-at-once"].contains(&id);
     // The tasks of one executor share its limit.
-    let tasks = id == "fewer-at-once" && shown(&["spark"]);
-    rule(own_limit && more && !tasks && confidence(CauseId::FrameworkLimit) >= 0.5, "more RAM for a limit of the program's own");
+    let tasks = id == "fewer-at-once" && event.program.id() == "spark";
+    rule(
+        own_limit && more && !tasks && confidence(CauseId::FrameworkLimit) >= 0.5,
+        "more RAM for a limit of the program's own",
+    );
     rule(id == "smaller-batch" && confidence(CauseId::LeakGrowth) >= 0.6, "a smaller batch for what grows");
     let grows = confidence(CauseId::LeakGrowth) >= 0.6 && confidence(CauseId::Fragmentation) < 0.15;
     rule(gpu && grows && ["expandable-segments", "max-split-size"].contains(&id), "an arrangement of what grows");

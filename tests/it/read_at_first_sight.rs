@@ -591,3 +591,70 @@ fn a_name_is_the_one_that_most_often_was_right_where_it_shows_so() {
                 scanning /evidence/hiberfil.sys: not enough memory\nTrojan_A /evidence/a92.exe\n";
     assert_eq!(program(scan).as_deref(), Some("gridscan"));
 }
+
+#[test]
+fn a_number_two_of_cuda_is_its_error_for_memory() {
+    assert!(fails("RuntimeError: /src/gridlib/indice.cu 125\ncuda execution failed with error 2\n"));
+    assert!(fails("mesh.cu:12: CUDA error 2\n"));
+    for other in ["make: *** [cuda/all] Error 2\n", "mesh.cu:12: CUDA error 209\n", "CUDA error 2 (unknown symbol)\n"] {
+        assert!(!fails(other), "{other}");
+    }
+}
+
+#[test]
+fn an_allocator_that_failed_is_known_by_its_name() {
+    assert!(fails("MCU 'board' shutdown: alloc_chunk failed\n"));
+    assert!(fails("gridtool: error: dma_alloc_coherent() failed for queue 3\n"));
+    assert!(!fails("error: alloc_context_test was not found\n"));
+    assert!(fails("=>workspace_init(L:2904) :could not allocate pw->back with size 848\n"));
+    assert!(!fails("=>seats_init(L:2904) :could not allocate seats\n"));
+}
+
+#[test]
+fn stacks_of_data_that_are_set_overflow() {
+    assert!(fails("Fatal Error: global stack overflow (size: 32768 Kb, environment variable used: GLOBALSZ)\n"));
+    assert!(!fails("warning: possible stack overflow in parser\n"));
+}
+
+#[test]
+fn states_that_succeed_one_another_are_no_success() {
+    let log = "Error: gridtool ran out of memory.  It won't help if some state has an enormous\nnumber of successor \
+               states.\nFinished in 04min 02s\n";
+    assert!(fails(log));
+}
+
+#[test]
+fn a_remark_at_the_prompt_and_a_full_disk_are_no_failure() {
+    assert!(!fails("$ # colleagues got \"FATAL ERROR: Out of memory\" here, so convert before\n$ convert a b\n"));
+    assert!(!fails(
+        "java.io.IOException: Unable to allocate 7700000000 more bytes for the queue\n\tat \
+         org.x.Queue.ensureDiskAvailable(Queue.java:921)\n"
+    ));
+}
+
+#[test]
+fn a_queue_that_may_not_be_opened_is_not_full() {
+    let log = "node:1 [0] include/shm.h:27 NCCL WARN Call to shm_open failed : Permission denied\n\
+               node:1 [0] include/shm.h:48 NCCL WARN Error while creating shared memory segment nccl-shm-1 (size 4460544)\n";
+    assert!(!fails(log));
+}
+
+#[test]
+fn what_is_gone_without_a_word_may_have_been_killed() {
+    for log in [
+        "* What went wrong:\nGradle build daemon disappeared unexpectedly (it may have been killed or may have crashed)\n",
+        "level=ERROR source=sched.go:388 msg=\"error loading llama server\" error=\"llama runner process no longer running: -1 \"\n",
+    ] {
+        assert!(fails(log), "{log}");
+        assert!(crate::lines_around::report(log).contains("nothing in the log proves"), "{log}");
+    }
+}
+
+#[test]
+fn a_table_of_addresses_that_go_cannot_set_aside_met_a_limit_on_them() {
+    let log = "fatal error: failed to reserve page summary memory\n\nruntime stack:\nruntime.throw(0x55a2c6, 0x25)\n";
+    assert_eq!(crate::lines_around::first_cause(log), "framework_limit");
+    let windows = "PS C:\\work> python .\\rank.py\nTraceback (most recent call last):\n  File \"C:\\Users\\ana\\Programs\\Python\\\
+                   Python36-32\\lib\\site-packages\\pandas\\io\\parsers.py\", line 451, in _read\nMemoryError\n";
+    assert_eq!(crate::lines_around::first_cause(windows), "framework_limit");
+}

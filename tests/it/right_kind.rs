@@ -763,3 +763,22 @@ fn a_size_told_long_before_a_bare_refusal_is_not_what_ran_out() {
     );
     assert!(!report(&log).contains("RAM ran out"), "{}", report(&log));
 }
+
+#[test]
+fn megatron_is_told_by_its_arguments_alone() {
+    let log = format!(
+        "$ torchrun pretrain_gpt.py --use-distributed-optimizer --micro-batch-size 2\n successfully loaded checkpoint from \
+         /ckpt at iteration 4200\nTraceback (most recent call last):\n  File \"/w/Megatron-LM/megatron/training/training.py\", \
+         line 9, in train_step\n    optimizer.step()\n{FULL_CARD}"
+    );
+    for fix in ["eight-bit-optimizer", "lighter-optimizer", "freeze-layers"] {
+        assert!(!offers_for(&log).contains(&fix), "{fix}: {}", report(&log));
+    }
+    assert!(!report(&log).contains("4200 had been reached"), "{}", report(&log));
+}
+
+#[test]
+fn a_limit_that_the_program_speaks_of_is_none_of_the_shells() {
+    let log = "$ ./gridtool -b 64\nERROR gridtool: memory limit exceeded: cannot allocate 32.0 MiB more\n";
+    assert!(!report(log).contains("ulimit -v unlimited"), "{}", report(log));
+}

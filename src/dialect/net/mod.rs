@@ -80,6 +80,10 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     if limit::refused(&lower, event.facts.get(super::Fact::Limit).is_some()) {
         event.sign(Sign::RefusedByLimit);
     }
+    // CL_INVALID_BUFFER_SIZE: no single buffer may be as large, whatever is free.
+    if lower.contains("invalid buffer size") || lower.contains("invalid_buffer_size") {
+        event.sign(Sign::BufferSizeLimit);
+    }
     if standing == Standing::Harmless {
         event.standing = standing;
         event.sign(Sign::CaughtAndContinued);

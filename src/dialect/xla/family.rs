@@ -16,6 +16,8 @@ pub struct Surroundings {
     tensorflow: bool,
     jax: bool,
     exla: bool,
+    /// PyTorch compiles by XLA, whose client still has TensorFlow's names (torch_xla 1.x).
+    torch: bool,
     /// Words of XLA's runtime, which JAX prints and TensorFlow only with `jit_compile`.
     xla: bool,
     /// By more than the sentence with which it refuses.
@@ -60,6 +62,7 @@ impl Surroundings {
     fn words(&mut self, text: &str) {
         let has = |word: &str| text.contains(word);
         self.exla |= has("exla") || has("EXLA");
+        self.torch |= has("torch_xla") || has("xla_client/xla_util.cc");
         self.jax |= has("jaxlib")
             || has("jax.")
             || has("jax/")
@@ -135,6 +138,8 @@ impl Surroundings {
     pub fn program(&self, spoken_by_tensorflow: bool) -> Program {
         if self.exla {
             Program::Exla
+        } else if self.torch {
+            Program::PytorchXla
         } else if self.jax && !spoken_by_tensorflow {
             Program::Jax
         } else if self.tensorflow || spoken_by_tensorflow || !self.xla {

@@ -136,6 +136,9 @@ pub(super) const OF_32_BITS: &[&str] = &[
     "-i686-pc-windows-msvc\\bin\\",
     "hostx86\\x86\\",
     "your machine has a 4gb address limit",
+    // Where Python's installer puts it: `Python36-32`.
+    "-32\\lib\\",
+    "-32\\python.exe",
 ];
 
 /// Where a frame of Go's traceback ends.

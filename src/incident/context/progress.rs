@@ -32,14 +32,15 @@ pub(super) fn waits(text: &str) -> bool {
 pub(super) fn read(text: &str, phases: bool) -> Option<Progress> {
     let mut progress = Progress::default();
     if !ultralytics_row(text, &mut progress) {
-        // The epoch of a checkpoint is another run's.
-        if !restores(text) {
+        // The epoch and the step of a checkpoint are another run's.
+        let restored = restores(text);
+        if !restored {
             epoch(text, &mut progress);
         }
         if !timm(text, &mut progress) {
             bar(text, &mut progress);
         }
-        if progress.step.is_none() {
+        if progress.step.is_none() && !restored {
             step(text, &mut progress);
         }
         let counts_work = progress.step.is_none() && one_of_many(text, &mut progress);
@@ -254,6 +255,8 @@ fn epoch(text: &str, progress: &mut Progress) {
         // `Epoch 1-2` is a range and `epoch 3 hours` is not ours either; `epoch 10%` is none.
         if rest.starts_with('-') && rest[1..].starts_with(|c: char| c.is_ascii_digit())
             || rest.starts_with(['%', '×', 'x', '~'])
+            // A server's number of its start is hexadecimal: `epoch 65f1a0c2`.
+            || rest.len() >= 4 && rest.bytes().take(4).all(|byte| byte.is_ascii_hexdigit()) && !rest.starts_with(' ')
         {
             continue;
         }
