@@ -306,7 +306,10 @@ fn opened_sets_keep_what_they_taught() {
     let drawn = |at: usize| -> Vec<Mutation> {
         let all = variable("OOMDOC_MUTATION").is_some();
         let numbered = mutations.iter().copied().enumerate();
-        numbered.filter(|(i, way)| all || *way == Mutation::Plain || (at + i) % 3 == 0).map(|(_, way)| way).collect()
+        numbered
+            .filter(|(i, way)| all || *way == Mutation::Plain || (at + i).is_multiple_of(3))
+            .map(|(_, way)| way)
+            .collect()
     };
     let judged: Vec<Judged> =
         shapes.par_iter().enumerate().map(|(at, (program, shape))| judge(program, shape, 1, &drawn(at))).collect();
