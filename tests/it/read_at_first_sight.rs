@@ -658,3 +658,14 @@ fn a_table_of_addresses_that_go_cannot_set_aside_met_a_limit_on_them() {
                    Python36-32\\lib\\site-packages\\pandas\\io\\parsers.py\", line 451, in _read\nMemoryError\n";
     assert_eq!(crate::lines_around::first_cause(windows), "framework_limit");
 }
+
+#[test]
+fn what_a_tpu_can_reserve_lies_in_one_piece() {
+    let log = "Exception in device=TPU:4: RESOURCE_EXHAUSTED: Attempting to reserve 6.61G at the bottom of memory. That was \
+               not possible. There are 6.92G free, 0B reserved, and 3.40G reservable.\n  File \
+               \"/usr/lib/python3.8/site-packages/torch_xla/distributed/xla_multiprocessing.py\", line 329, in \
+               _mp_start_fn\n";
+    assert_eq!(facts(log)["largest_free_chunk_bytes"], 3_650_722_202_u64, "{}", facts(log));
+    assert_eq!(first_cause(log), "fragmentation", "{}", report(log));
+    assert!(!report(log).contains("tf.") && !report(log).contains("nvidia-smi"), "{}", report(log));
+}

@@ -782,3 +782,17 @@ fn a_limit_that_the_program_speaks_of_is_none_of_the_shells() {
     let log = "$ ./gridtool -b 64\nERROR gridtool: memory limit exceeded: cannot allocate 32.0 MiB more\n";
     assert!(!report(log).contains("ulimit -v unlimited"), "{}", report(log));
 }
+
+#[test]
+fn a_step_that_tells_both_losses_is_one_of_training() {
+    let log = format!("step 3100/7500 training loss = 1.871944 validation loss = 1.998310 (1.58 s)\n{FULL_CARD}");
+    assert!(!report(&log).contains("in validation"), "{}", report(&log));
+}
+
+#[test]
+fn a_count_of_cells_is_no_size_of_the_machine() {
+    let log = "[fill_matrix]: failed to allocate matrices of height 188204 and width 391022 for a total cell count of \
+               73591904488\n[fill_matrix]: is the problem too big for your virtual or physical memory?\nterminate called \
+               after throwing an instance of 'std::bad_alloc'\n";
+    assert!(!report(log).contains("68.5"), "{}", report(log));
+}

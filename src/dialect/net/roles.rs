@@ -672,6 +672,10 @@ fn numbers_a_thing(before: &str) -> bool {
     if COUNTED.iter().any(|word| pair.trim_end().ends_with(word)) {
         return true;
     }
+    // `a total cell count of 73591904488`
+    if ["count of", "number of"].iter().any(|words| lead.to_ascii_lowercase().ends_with(words)) {
+        return true;
+    }
     let Some(key) = lead.strip_suffix(['=', ':']) else { return false };
     let key = key.trim_end().rsplit(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
     THINGS.contains(&key.to_ascii_lowercase().as_str())

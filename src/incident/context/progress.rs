@@ -447,6 +447,8 @@ fn mentions_validation(text: &str) -> bool {
     (WORDS.iter().any(|word| lower.contains(word)) || tests())
         && !lower.contains("val_loss")
         && !lower.contains("eval_loss")
+        // `step 3100/7500 training loss = 1.87 validation loss = 1.99`: of a step of training.
+        && !(lower.contains("train") && lower.contains("validation loss"))
         // Pictures held against what they should be, and nothing learnt of it.
         || lower.contains("psnr") && lower.contains("ssim") && !lower.contains("loss")
 }
