@@ -252,6 +252,8 @@ fn a_second_engine_in_one_process_is_a_second_copy() {
         )
     };
     assert_eq!(first_cause(&log("")), "duplicate_model", "{}", report(&log("")));
-    // Another run has a process of its own.
+    // Another run has a process of its own, and so has a server that was started again.
     assert_ne!(first_cause(&log("$ python serve.py\n")), "duplicate_model");
+    let again = "INFO:     Shutting down\nINFO:     Finished server process [1]\n";
+    assert_ne!(first_cause(&log(again)), "duplicate_model", "{}", report(&log(again)));
 }

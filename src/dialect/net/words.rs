@@ -1285,19 +1285,21 @@ pub fn spoken(line: &str, lower: &str) -> Option<Spoken> {
     {
         return Some(Spoken { at, end, named: false, resource: None });
     }
+    // What was to be allocated has a size, though nothing calls it memory.
+    let sized = |at: usize, end: usize| {
+        lower.get(at..end).is_some_and(|said| said.contains("alloc")) && lower.get(end..).is_some_and(has_a_plain_size)
+    };
     if let Some((at, end)) = find(REFUSALS)
         // `does not fit on the devices (avail: 6500MB)`
         && (matter()
             || ["gpu", "cuda", "device"].iter().any(|of| lower.contains(of)) && super::roles::has_size(line)
-            || lower.get(at..end).is_some_and(|said| said.contains("alloc"))
-                && lower.get(end..).is_some_and(has_a_plain_size))
+            || sized(at, end))
         && !other(end)
         && lower.get(end..).is_some_and(|rest| {
             // `the budget is exhausted, heap at 12 %`: what is exhausted stands before it, or in its own clause.
             let spent = lower.get(at..end) == Some("exhausted");
             let rest = if spent { rest.split(", ").next().unwrap_or_default() } else { rest };
-            let sized = lower.get(at..end).is_some_and(|said| said.contains("alloc")) && has_a_plain_size(rest);
-            near(rest) || sized || lower.get(..at).is_some_and(behind_matter)
+            near(rest) || sized(at, end) || lower.get(..at).is_some_and(behind_matter)
         })
     {
         return Some(Spoken { at, end, named: false, resource: None });
@@ -1650,8 +1652,7 @@ fn allocator_failed(lower: &str) -> Option<(usize, usize)> {
         let said = rest.strip_prefix("()").unwrap_or(rest);
         let behind = said.strip_prefix(" failed").or_else(|| said.strip_prefix(": failed"))?;
         let ends = behind.is_empty() || behind.starts_with([',', ';', ':', '!', '.', ')', '"']);
-        let goes_on =
-            [" for ", " with ", " in ", " at ", " on ", " (", " ("].iter().any(|word| behind.starts_with(word));
+        let goes_on = [" for ", " with ", " in ", " at ", " on ", " ("].iter().any(|word| behind.starts_with(word));
         // A setting of that name is no function: `alloc_conf failed to parse`.
         let of_memory = !lower[at..at + name].contains("conf");
         (of_memory && (ends || goes_on)).then(|| (at, lower.len() - behind.len()))

@@ -329,6 +329,13 @@ impl<'a> ContextReader<'a> {
         self.progress.push(told);
     }
 
+    /// True where a server of an engine starts or ends between two lines: what is behind is another process.
+    fn server_between(&self, first: u64, last: u64) -> bool {
+        let from = self.document.lines.partition_point(|line| line.number <= first);
+        let lines = self.document.lines.iter().skip(from).take_while(|line| line.number < last);
+        lines.map(|line| &line.text).any(|text| SERVERS.iter().any(|words| text.contains(words)))
+    }
+
     /// How many programs were started above a line.
     pub fn runs_before(&self, line: u64) -> usize {
         self.launches.partition_point(|launch| launch.at.first < line)
@@ -795,6 +802,7 @@ impl<'a> ContextReader<'a> {
             if let Some(first) = loaded.insert((said.as_str(), *of), *line)
                 && (single || of.is_some())
                 && same_run(first)
+                && !self.server_between(first, *line)
             {
                 context.clues.entry(Clue::LoadedTwice).or_insert(Span::lines(first, *line));
             }
@@ -911,6 +919,10 @@ fn tells_of_a_load(text: &str) -> bool {
             ])
             || counts && lower.bytes().any(|byte| byte.is_ascii_digit()))
 }
+
+/// What a server of an engine prints when it starts and when it has ended.
+const SERVERS: [&str; 4] =
+    ["API server version", "Started server process", "Finished server process", "Uvicorn running"];
 
 /// vLLM's line for each engine that a process makes, with the model behind it, 0.1 to 0.11. Of several ranks of data
 /// each has one.
