@@ -68,6 +68,13 @@ fn refute(incident: &Incident) -> Text {
             zh: "设置 `expandable_segments:False` 运行一次：若同样的请求仍被拒绝，则与预留的地址空间无关。"
         );
     }
+    if let (None, Some((_, option))) = (event.facts.get(Fact::Limit), event.java_area()) {
+        let flag = option.trim_start_matches("-XX:");
+        return text!(
+            en: "Look at `jcmd PID VM.flags | grep -o {flag}=[0-9]*`: if none is set, no limit of its own refused.",
+            zh: "查看 `jcmd PID VM.flags | grep -o {flag}=[0-9]*`：若未设置，则拒绝请求的不是它自身的上限。"
+        );
+    }
     if let (Asker::Host, Some(limit), Some(_)) =
         (asker(incident), event.facts.get(Fact::Limit), event.program.own_limit())
     {

@@ -14,7 +14,7 @@ pub const CAUSE: Cause = Cause {
     title: || text!(en: "the KV cache does not fit as configured", zh: "KV cache 按当前配置放不下"),
     doc,
     refute,
-    fixtures: &["vllm/kv-tokens", "vllm/kv-bytes", "llama.cpp/cache", "tensorrt-llm/executor"],
+    fixtures: &["vllm/kv-tokens", "vllm/kv-bytes", "llama.cpp/cache", "tensorrt-llm/executor", "pytorch/private-pools"],
 };
 
 fn doc() -> Text {

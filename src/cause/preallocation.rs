@@ -14,7 +14,7 @@ pub const CAUSE: Cause = Cause {
     title: || text!(en: "a pool took the memory up front", zh: "内存池预先占满了内存"),
     doc,
     refute,
-    fixtures: &["pytorch/private-pools", "vllm/startup-wrapped", "vllm/sampler", "sglang/graph"],
+    fixtures: &["vllm/startup-wrapped", "vllm/sampler", "sglang/graph"],
 };
 
 fn doc() -> Text {

@@ -71,7 +71,7 @@ fn full_device(document: &Document, position: usize) -> Option<Event> {
             && behind().any(|line| line.contains(" 100% ") && line.trim_end().ends_with("/dev/shm"))
     };
     // A program that names its segment has a message of its own.
-    if !shared && line.contains("shared memory") {
+    if !shared && (line.contains("shared memory") || line.contains("shm connection")) {
         return None;
     }
     let mut event = field::event(document, position, "shared-memory-full", Program::Python, Resource::Shm);

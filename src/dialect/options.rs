@@ -19,7 +19,12 @@ struct Setting {
 }
 
 const HEAP: &[Setting] =
-    &[Setting { option: "-Xmx", bare: "B" }, Setting { option: "configured max heap space is '", bare: "B" }];
+    &[Setting { option: "Xmx", bare: "B" }, Setting { option: "configured max heap space is '", bare: "B" }];
+const METASPACE: &[Setting] = &[
+    Setting { option: "-XX:MaxMetaspaceSize=", bare: "B" },
+    Setting { option: "configured max metaspace is '", bare: "B" },
+];
+const DIRECT: &[Setting] = &[Setting { option: "-XX:MaxDirectMemorySize=", bare: "B" }];
 const OLD_SPACE: &[Setting] = &[
     Setting { option: "--max-old-space-size=", bare: "MiB" },
     Setting { option: "--max_old_space_size=", bare: "MiB" },
@@ -38,7 +43,12 @@ const SMALLEST: u64 = 4096;
 /// Notes the limit that the options around a message set, where the message prints none and they tell one only.
 pub(super) fn complete(document: &Document, position: usize, event: &mut Event) {
     let settings = match (event.program, event.resource) {
-        (Program::Java, Resource::Host) => HEAP,
+        (Program::Java, Resource::Host) => match event.java_area() {
+            None => HEAP,
+            Some((_, "-XX:MaxMetaspaceSize")) => METASPACE,
+            Some((_, "-XX:MaxDirectMemorySize")) => DIRECT,
+            Some(_) => return,
+        },
         (Program::Node, Resource::Host) => OLD_SPACE,
         (Program::Rapids | Program::DaskCuda, Resource::Gpu) => POOL,
         (_, Resource::Shm) => SHARED,
@@ -85,9 +95,16 @@ pub(super) fn complete(document: &Document, position: usize, event: &mut Event) 
 
 /// True for a line in which the program that failed tells what its heap was set to: Gradle's and GraalVM's.
 fn states(line: &str) -> bool {
-    ["configured max heap space is '", "heap size of the process was set with '-Xmx"]
+    ["configured max heap space is '", "heap size of the process was set with '-Xmx", "org.gradle.jvmargs="]
         .iter()
         .any(|words| line.contains(words))
+        || is_option_alone(line)
+}
+
+/// `-Xmx2048m` alone on its line, as `grep Xmx` finds it in a command or a file of settings.
+fn is_option_alone(line: &str) -> bool {
+    let option = line.trim().trim_start_matches('-');
+    option.starts_with("Xmx") && !option.contains(char::is_whitespace)
 }
 
 /// True for a line that runs a program, or tells how one was run. Advice has the same options in other words.

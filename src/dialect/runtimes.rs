@@ -31,6 +31,7 @@ pub const DIALECT: Dialect = Dialect {
         "(?i)error: oom:",
         "(?i)array is too big",
         "(?i)enough space for",
+        "OutOfMemoryException",
         "(?i)directmemoryerror",
         "(?i)of direct buffer",
         "(?i)unable_to_acquire",
@@ -73,7 +74,7 @@ const NEAR: usize = 15;
 type Reader = fn(&Document, usize, &str) -> Option<Event>;
 
 fn read(document: &Document, position: usize) -> Option<Event> {
-    const READERS: [Reader; 10] = [numpy, python, cpp, go, sentences, jvm, julia, node, fork, dask];
+    const READERS: [Reader; 11] = [numpy, python, cpp, go, sentences, jvm, julia, node, fork, dask, gdi];
     let line = field::text(document, position);
     READERS.iter().find_map(|reader| reader(document, position, line))
 }
@@ -301,6 +302,16 @@ fn node(document: &Document, position: usize, line: &str) -> Option<Event> {
         (line.contains(" -> ") && line.contains(" MB")).then_some(())?;
         Labelled::at(document, at, 1).figure("->", Unit::In("MiB"))
     });
+    // `[4711:0x6f0] 237406174 ms: Scavenge …`: since the process began.
+    let lived = field::before(position, NEAR).find_map(|at| {
+        let (head, rest) = field::text(document, at).split_once(" ms: ")?;
+        let collects = ["Scavenge", "Mark-"].iter().any(|kind| rest.starts_with(kind));
+        let ms: f64 = head.rsplit([' ', ']']).next()?.parse().ok()?;
+        collects.then(|| (ms / 1000.0, Span::line(field::number(document, at))))
+    });
+    if let Some(lived) = lived {
+        event.facts.numbers.insert(Number::LifetimeSeconds, lived);
+    }
     match collection {
         Some(used) => event.facts.note(Fact::Used, used),
         None => event.sign(Sign::NoFigures),
@@ -316,6 +327,34 @@ fn julia(document: &Document, position: usize, line: &str) -> Option<Event> {
     let mut event = refused(document, position, "julia", Program::Julia);
     event.sign(Sign::NoFigures);
     Some(event)
+}
+
+/// `System.OutOfMemoryException` out of System.Drawing: GDI+ answers so to a rectangle outside of the picture and to a
+/// file that is none (`Bitmap.Clone`, `Image.FromFile` in Microsoft's reference), whatever memory there is.
+fn gdi(document: &Document, position: usize, line: &str) -> Option<Event> {
+    const CALLS: &[&str] = &["Bitmap.Clone(", "Image.FromFile(", "Image.FromStream(", "Gdip.CheckStatus("];
+    let named = |line: &str| line.contains("System.OutOfMemoryException");
+    // Its text, on a line of its own.
+    let text = line.trim_end().trim_end_matches('.').ends_with("Out of memory");
+    let above = || field::before(position, 3).any(|at| named(field::text(document, at)));
+    let tells = named(line) || text && above();
+    if !tells {
+        return None;
+    }
+    let near = || field::behind(document, position, 6).map(|at| field::text(document, at));
+    let drawn = std::iter::once(line).chain(near()).any(|line| {
+        line.split_once(" at System.Drawing.").is_some_and(|(_, call)| CALLS.iter().any(|name| call.starts_with(name)))
+    });
+    let event = refused(document, position, "dotnet-drawing", Program::named("dotnet")?);
+    drawn.then(|| {
+        harmless(
+            event,
+            text!(
+                en: "GDI+ says so of a rectangle outside of the picture and of a file that is no picture as well",
+                zh: "GDI+ 对超出图片范围的矩形和无效的图片文件也报这个错误"
+            ),
+        )
+    })?
 }
 
 /// Runtimes and libraries with a sentence each.

@@ -3,6 +3,8 @@
 use super::{Event, Resource, Sign};
 use crate::domain::{Number, Program};
 use crate::evidence::Span;
+use crate::text;
+use crate::text::Text;
 use crate::units::{self, Base};
 
 /// No machine has as much.
@@ -32,6 +34,28 @@ impl Event {
     /// True where Java's own heap was full, which neither RAM nor swap makes larger.
     pub(crate) fn of_a_java_heap(&self) -> bool {
         self.says("Java heap space") || self.says("GC overhead limit exceeded")
+    }
+
+    /// The area of a JVM other than its heap that was full, by HotSpot's words (`share/memory/metaspace.cpp`,
+    /// `java/nio/Bits.java`): its name in both languages, and the option that bounds it.
+    pub(crate) fn java_area(&self) -> Option<(Text, &'static str)> {
+        if self.program != Program::Java {
+            return None;
+        }
+        let message = self.message.to_ascii_lowercase();
+        let says = |words: &str| message.contains(words);
+        if says("outofmemoryerror: metaspace") {
+            Some((text!(en: "The JVM's metaspace", zh: "JVM 的元空间"), "-XX:MaxMetaspaceSize"))
+        } else if says("compressed class space") {
+            let space = text!(en: "The JVM's space of classes", zh: "JVM 的压缩类空间");
+            Some((space, "-XX:CompressedClassSpaceSize"))
+        } else if says("permgen space") {
+            Some((text!(en: "The JVM's permanent generation", zh: "JVM 的永久代"), "-XX:MaxPermSize"))
+        } else if says("direct buffer memory") || says("outofdirectmemoryerror") {
+            Some((text!(en: "The JVM's direct memory", zh: "JVM 的直接内存"), "-XX:MaxDirectMemorySize"))
+        } else {
+            None
+        }
     }
 
     /// True where Gradle says so, whose properties set the heap.

@@ -108,12 +108,24 @@ fn request(message: &Joined, offset: usize) -> Option<(Figure, usize)> {
 /// `CUDA error: out of memory` raised while host memory was being page-locked
 /// (`aten/src/ATen/cuda/CachingHostAllocator.cpp`).
 fn pinned(document: &Document, position: usize) -> Option<Event> {
-    let pinning = field::before(position, 14).find(|at| {
+    // ComfyUI tells the error first, and its traceback, which ends in it, below.
+    let last = || {
+        field::behind(document, position, 60)
+            .find(|at| field::text(document, *at).contains("Error: CUDA error: out of"))
+    };
+    let above = field::text(document, position).contains("!!! Exception during processing !!!");
+    let below = above.then(last).flatten().map_or(position..position, |last| last.saturating_sub(14)..last);
+    let pinning = field::before(position, 14).chain(below).find(|at| {
         let frame = field::text(document, *at);
         let makes = ["empty(", "zeros(", "ones(", "full(", "rand(", "randn(", "tensor(", "empty_like(", "zeros_like("];
         frame.contains("cudaHostAlloc")
             || frame.contains(".pin_memory(") && !frame.contains("def ")
             || frame.contains("pin_memory=True") && makes.iter().any(|make| frame.contains(make))
+            // A copy to the host that does not wait is made into locked pages.
+            || frame.contains("non_blocking=") && !frame.contains("=False")
+                && [".to(\"cpu\"", ".to('cpu'", ".to(self.offload_device", ".to(offload_device"]
+                    .iter()
+                    .any(|copy| frame.contains(copy))
     })?;
     // A new traceback between the two would make them strangers.
     if (pinning..position).any(|at| field::text(document, at).starts_with("Traceback (most recent")) {

@@ -149,6 +149,14 @@ const ROWS: &[Wording] = &[
     row(&["memory isn't enough and alloc failed", "Device(id"], "mindspore-kernel", Program::Mindspore, Gpu),
     row(&["Memory isn't enough and alloc failed"], "mindspore-host", Program::Mindspore, Host),
     row(&["Malloc device memory failed, size["], "mindspore-malloc", Program::Mindspore, Gpu).shows(&[Sign::Npu]),
+    row(&["Failed to instantiate heap"], "openj9-heap", Program::Java, Host),
+    // runtime/mem_windows.go
+    row(&["runtime: VirtualAlloc of", "failed with errno=1455"], "go-commit", Program::Go, Host),
+    // A worker of the server that died of a bus error, as where a page of shared memory cannot be had.
+    row(&["was signaled to shutdown with signal 7"], "tgi-bus-error", Program::Tgi, Shm),
+    // CANN's runtime, and its graph engine, which asks it.
+    row(&["rtMalloc fail"], "ascend-malloc", Program::Ascend, Gpu).shows(&[Sign::Npu]),
+    row(&["Memory_Allocation_Failure(EL0004)"], "ascend-allocation", Program::Ascend, Gpu).shows(&[Sign::Npu]),
     row(&["vkAllocateMemory failed -2"], "ncnn-device", Program::Ncnn, Gpu),
     row(&["vkAllocateMemory failed -1"], "ncnn-host", Program::Ncnn, Host),
     row(&["clCreateBuffer failed: INVALID_BUFFER_SIZE"], "opencl-buffer-size", Program::OpenCl, Gpu)
@@ -233,6 +241,11 @@ const WORKER_GONE: &[Sign] = &[Sign::PoolWorkerKilled, Sign::EndUntold, Sign::Ki
 
 /// One literal of each row that leads to its line.
 const TRIGGERS: &[&str] = &[
+    "runtime: VirtualAlloc of",
+    "was signaled to shutdown with signal 7",
+    "Failed to instantiate heap",
+    "rtMalloc fail",
+    "Memory_Allocation_Failure(EL0004)",
     "WebAssembly.Instance()",
     "WebAssembly.Memory()",
     "Cannot allocate Wasm memory for new instance",

@@ -81,6 +81,7 @@ const LIKELY: f64 = 0.35;
 fn suspected(case: &Case) -> bool {
     case.confidence(CauseId::LeakGrowth) >= LIKELY
         || case.clue(Clue::Accumulates)
+        || case.clue(Clue::KeepsTensors)
         || storing(case).is_some()
         || case.proof().is_some_and(|recording| recording.growth.is_some())
 }

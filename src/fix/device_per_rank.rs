@@ -20,8 +20,8 @@ pub const FIX: Fix = Fix {
     applies: |case| case.pytorch() && case.ranks_on_one_device(),
     costs: Costs { slows: (-0.5, 0.0), numerics: Numerics::Same },
     knobs: &[line(Target::Pytorch, "{module}.set_device(int(os.environ[\"LOCAL_RANK\"]))").note(
-        "before anything moves to the device; without torchrun, the worker's own index",
-        "在任何张量移到设备之前；没有用 torchrun 时用 worker 自己的编号",
+        "before anything moves to the device; where it is not set, args.local_rank or the worker's own index",
+        "在任何张量移到设备之前；若未设置该变量，用 args.local_rank 或 worker 自己的编号",
     )],
     fixtures: &["fix/ranks-on-one-card"],
     advise,

@@ -80,6 +80,7 @@ fn advise(case: &Case) -> Advice {
         .is_some_and(|(tokens, input)| (input.value() as f64) <= tokens / 2.0);
     let chunk = fewer(facts.number(Number::ChunkedPrefillSize), 512);
     Draft::new(case, &FIX)
+        .when("beside", super::lower_engine_memory::beside_its_pool(case))
         .when("warmup", case.sign(Sign::EngineWarmup))
         .when("short-inputs", short_inputs)
         .when("counted", case.context.origin.counts_cache_entries)

@@ -1,6 +1,7 @@
 //! Less for the pool, more for what comes on top.
 
 use super::prelude::*;
+use crate::cause::nature::{Asker, asker};
 use crate::estimate::serving::Budget;
 
 pub const FIX: Fix = Fix {
@@ -129,6 +130,7 @@ fn advise(case: &Case) -> Advice {
         .when("computed", computed.is_some())
         .when("cache", cache_of_free)
         .when("within", within)
+        .when("beside", beside_its_pool(case))
         .frees_if(gain, text!(en: "5 % of the device for each 0.05", zh: "每降低 0.05 即设备的 5 %"))
         .certainty(match (computed, at_start) {
             (Some(_), true) => Certainty::Arithmetic,
@@ -165,6 +167,11 @@ fn advise(case: &Case) -> Advice {
                 zh: "{engine} 先预留缓存池；失败的部分需要池外空间：先试 {tried:.2}"
             ),
         })
+}
+
+/// True where an engine asked for a tensor beside the pool that it had made.
+pub(super) fn beside_its_pool(case: &Case) -> bool {
+    case.on_gpu() && asker(case.incident) == Asker::Engine
 }
 
 /// The share that leaves the failed request its room beside the pool, with a hundredth of the device as margin. The

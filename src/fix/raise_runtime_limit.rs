@@ -25,6 +25,12 @@ pub const FIX: Fix = Fix {
             .note("or -XX:MaxRAMPercentage=75", "或 -XX:MaxRAMPercentage=75")
             .when("contained"),
         line(Target::Java, "-Xmx<below the container's limit>").when("contained").older(),
+        line(Target::Java, "{area}=<more>")
+            .note(
+                "among the JVM's options; Gradle's stand in org.gradle.jvmargs",
+                "JVM 选项；Gradle 写在 org.gradle.jvmargs 中",
+            )
+            .when("area"),
         line(Target::Java, "org.gradle.jvmargs=-Xmx4g")
             .note("in gradle.properties: more than it is now", "写入 gradle.properties，须大于当前值")
             .when("gradle"),
@@ -119,10 +125,13 @@ fn advise(case: &Case) -> Advice {
         false => text!(en: "<below the machine's memory>", zh: "<低于机器内存>"),
     };
     let contained = case.resource() == Resource::Cgroup || case.context.container.value() == Some(true);
+    // What is no heap has an option of its own.
+    let area = case.incident.event.java_area().map(|(_, option)| option);
     // Twice what it held, in whole GiB: Node's own limit is 2 to 4 GiB unless set.
     let used = case.incident.event.facts.get(Fact::Used).map_or(0, |used| used.bytes / MIB);
     let heap = (used * 2).div_ceil(1024).max(8) * 1024;
     let (gradle, android) = (case.incident.event.of_gradle(), case.incident.event.on_android());
+    let heap_elsewhere = gradle || android || area.is_some();
     let addresses = case.sign(Sign::AddressSpaceLimit);
     let of_yarn = case.context.origin.spark_on_yarn;
     let results = case.incident.event.of_sparks_results();
@@ -152,12 +161,14 @@ fn advise(case: &Case) -> Advice {
         .when("host", case.on_host())
         // The host's allocator for copies to a device, by its name or its own sign.
         .when("pinned", case.sign(Sign::PinnedHost) || case.incident.event.of_the_pinned_pool())
-        .when("gradle", gradle)
+        .when("area", area.is_some())
+        .fill_text("area", Text::same(area.unwrap_or_default()))
+        .when("gradle", gradle && area.is_none())
         .when("android", android)
-        .when("contained", contained && !gradle && !android)
-        .when("by-script", !contained && !gradle && !android && by_script)
-        .when("both", !contained && !gradle && !android && starts_large)
-        .when("free", !contained && !gradle && !android && !starts_large && !by_script)
+        .when("contained", contained && !heap_elsewhere)
+        .when("by-script", !contained && !heap_elsewhere && by_script)
+        .when("both", !contained && !heap_elsewhere && starts_large)
+        .when("free", !contained && !heap_elsewhere && !starts_large && !by_script)
         // The monitor kills at a threshold of its own, below the machine's memory.
         .when("monitored", case.program() == Program::Ray)
         .when("custom", case.sign(Sign::CustomAllocator))
@@ -166,7 +177,7 @@ fn advise(case: &Case) -> Advice {
         .when("overhead", !addresses && !of_yarn && !results)
         .when("overhead-of-yarn", !addresses && of_yarn && !results)
         .fill_text("below", below)
-        .was(set)
+        .was(set.filter(|_| area.is_none()))
         // Twice what it is: 64 GiB unless set.
         .fill("pinned", case.capacity().map_or(i128::from(64 * GIB), |limit| limit.middle()) / i128::from(MIB) * 2)
         .frees_unknown(text!(en: "frees nothing: it raises the limit", zh: "不释放内存：它提高上限"))

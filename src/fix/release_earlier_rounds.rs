@@ -26,6 +26,10 @@ pub const FIX: Fix = Fix {
             .note("after each trial; surest: one process per trial", "每次试验之后；最可靠的是每次试验一个进程"),
         line(Target::LightGbm, "booster.free_dataset(); del booster; gc.collect()")
             .note("after each training", "每次训练之后"),
+        line(Target::TensorFlow, "tf.keras.backend.clear_session()").note(
+            "before each model is made; what is made in a loop stays in the graph: make it once, before the loop",
+            "每次建模之前；在循环中创建的会一直留在图里：应在循环之前只建一次",
+        ),
     ],
     fixtures: &["fix/rounds"],
     advise,

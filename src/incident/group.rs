@@ -11,7 +11,7 @@ use super::{
 use crate::dialect::{Event, Fact, Resource, Sign, Standing};
 use crate::domain::program::{Kind, PytorchAllocator};
 use crate::domain::{Accelerator, Program};
-use crate::evidence::Known;
+use crate::evidence::{Known, Span};
 use crate::input::Document;
 use crate::order::InOrder;
 
@@ -75,6 +75,7 @@ pub fn assemble(document: &Document, events: Vec<Event>) -> (Vec<Incident>, Vec<
     }
     let primary = primary_of(document, &groups, &survivals);
     let shared = shared_devices(&groups);
+    let kills_apart: Vec<Option<u64>> = (0..groups.len()).map(|i| kills_apart(document, &groups, i)).collect();
     let mut previous = None;
     let mut incidents = Vec::with_capacity(groups.len());
     for (i, mut group) in groups.into_iter().enumerate() {
@@ -135,6 +136,9 @@ pub fn assemble(document: &Document, events: Vec<Event>) -> (Vec<Incident>, Vec<
         {
             facts.note(Fact::Limit, limit);
             group.event.sign(Sign::RefusedByLimit);
+        }
+        if let Some(first) = kills_apart.get(i).copied().flatten() {
+            context.clues.insert(Clue::KilledApart, Span::lines(first, group.event.at.first));
         }
         // A message that names no vendor is of the one whose devices the lines around it name.
         if let Some(sign) = foreign_device(&group.event, &context) {
@@ -575,6 +579,31 @@ fn primary_of(document: &Document, groups: &[Group], survivals: &[Option<Surviva
         }
     }
     Some(newest)
+}
+
+/// Kills of one program that are compared, the newest of them.
+const KILLS_COMPARED: usize = 16;
+/// Seconds that a restarted program takes at the least to come to its limit again where it grows into it: what it needs
+/// from the start, it has taken before.
+const GROWS_FOR: f64 = 1800.0;
+/// So far, as a share, the sizes at which a program is killed at one limit lie apart.
+const ONE_SIZE: f64 = 0.1;
+
+/// The first of three and more kills of one program at the same size, each long after the kill before.
+fn kills_apart(document: &Document, groups: &[Group], last: usize) -> Option<u64> {
+    let told = |group: &Group| {
+        let facts = &group.event.facts;
+        let held = facts.get(Fact::AnonRss).or(facts.get(Fact::Process))?.bytes as f64;
+        group.event.has(Sign::KilledWithProof).then_some((facts.process_name.get()?.clone(), held))
+    };
+    let (name, size) = told(groups.get(last)?)?;
+    let alike = |group: &&Group| {
+        told(group).is_some_and(|(other, held)| other == name && (held - size).abs() <= ONE_SIZE * size)
+    };
+    let kills: Vec<&Group> = groups.get(..=last)?.iter().rev().take(KILLS_COMPARED).filter(alike).collect();
+    let apart = |pair: &&[&Group]| times_between(document, &pair[1].event, &pair[0].event) >= GROWS_FOR;
+    let first = kills.last()?.event.at.first;
+    (kills.windows(2).filter(apart).count() >= 2).then_some(first)
 }
 
 /// Seconds within which kills of one shortage follow each other.

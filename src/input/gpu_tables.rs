@@ -47,10 +47,12 @@ pub enum UseTool {
 }
 
 /// A process that is listed for a GPU of which no row is there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LooseProcess {
     pub gpu: u32,
     pub pid: u64,
+    /// What it holds of the device, where the list tells.
+    pub held: Option<Figure>,
     pub line: u64,
     /// Its device's number is the device's own. Of a list by places, an idle device before it would count as well.
     pub numbered: bool,
@@ -129,7 +131,8 @@ impl Tables {
                         self.places.push((*place).to_string());
                     }
                     if gpu < PLACES_AT_MOST && self.loose.len() < ROWS_AT_MOST {
-                        self.loose.push(LooseProcess { gpu: gpu as u32, pid, line: number, numbered: false });
+                        let (gpu, numbered) = (gpu as u32, false);
+                        self.loose.push(LooseProcess { gpu, pid, held: None, line: number, numbered });
                     }
                     return;
                 }
@@ -219,7 +222,7 @@ impl Tables {
         match self.rows.iter_mut().rev().take(64).find(|(_, row)| row.index == index) {
             Some((_, row)) => row.processes.push(process),
             None if self.loose.len() < ROWS_AT_MOST => {
-                self.loose.push(LooseProcess { gpu: index, pid: process.0, line, numbered: true });
+                self.loose.push(LooseProcess { gpu: index, pid: process.0, held: process.2, line, numbered: true });
             }
             None => {}
         }

@@ -1422,7 +1422,9 @@ pub fn verdict(diagnosis: &Diagnosis, all: &[Diagnosis]) -> Text {
     let place = threshold.unwrap_or_else(|| match ran_out {
         _ if budget => text!(en: "The limit of one worker", zh: "单个 worker 的上限"),
         _ if own => text!(en: "The program's own limit", zh: "程序自身的上限"),
-        true if heap => text!(en: "The program's own heap", zh: "程序自身的堆"),
+        true if heap => {
+            event.java_area().map_or_else(|| text!(en: "The program's own heap", zh: "程序自身的堆"), |(name, _)| name)
+        }
         true if refused => match event.facts.device.value() {
             Some(n) => text!(en: "A request for memory of GPU {n}", zh: "GPU {n} 的显存申请"),
             None => text!(en: "A request for GPU memory", zh: "GPU 显存申请"),
@@ -1446,8 +1448,10 @@ pub fn verdict(diagnosis: &Diagnosis, all: &[Diagnosis]) -> Text {
     let planned = event.facts.number(Number::ProgramTotal).is_some();
     if let Some(needed) = shown(Fact::Requested).filter(|_| planned) {
         part(text!(en: "the compiled program needs {needed}", zh: "编译后的程序需要 {needed}"));
-    } else if let Some(asked) = shown(Fact::Requested).or(shown(Fact::Needed)) {
+    } else if let Some(asked) = shown(Fact::Requested) {
         part(text!(en: "{asked} asked for", zh: "申请 {asked}"));
+    } else if let Some(needed) = shown(Fact::Needed) {
+        part(text!(en: "{needed} needed", zh: "需要 {needed}"));
     } else if let Some(wanted) = shown(Fact::Desired) {
         part(text!(en: "{wanted} wanted at start", zh: "启动时要占 {wanted}"));
     }

@@ -257,3 +257,142 @@ fn a_second_engine_in_one_process_is_a_second_copy() {
     let again = "INFO:     Shutting down\nINFO:     Finished server process [1]\n";
     assert_ne!(first_cause(&log(again)), "duplicate_model", "{}", report(&log(again)));
 }
+
+#[test]
+fn readings_that_somebody_took_beside_the_log_show_growth() {
+    // `kubectl top` stands behind the message: the instance that followed grew as well.
+    let pod = "$ kubectl describe pod ingest-5c9f\n    Last State:     Terminated\n      Reason:       OOMKilled\n      Exit \
+               Code:    137\n    Limits:\n      memory:  1Gi\n$ kubectl top pod ingest-5c9f   # each hour\n";
+    let rising: String = [171, 349, 538, 731].map(|mi| format!("ingest-5c9f   22m          {mi}Mi\n")).concat();
+    let level: String = [701, 699, 702, 700].map(|mi| format!("ingest-5c9f   22m          {mi}Mi\n")).concat();
+    assert_eq!(first_cause(&format!("{pod}{rising}")), "leak_growth");
+    assert_ne!(first_cause(&format!("{pod}{level}")), "leak_growth");
+    // `ps -o rss=` beside a clock, in KiB.
+    let java = "Java HotSpot(TM) 64-Bit Server VM warning: INFO: os::commit_memory(0x0, 105496576, 0) failed; error='Cannot \
+                allocate memory' (errno=12)\n# Native memory allocation (mmap) failed to map 105496576 bytes for committing \
+                reserved memory.\n";
+    let watched = "$ tail rss-watch.log   # ps -o rss= of the handler, every 6 h\n";
+    let hours: String = (1..8).map(|i| format!("2021-07-0{i}T00:00 {}\n", 1_204_416 + 1_700_000 * i)).collect();
+    assert_eq!(first_cause(&format!("{watched}{hours}{java}")), "leak_growth");
+    assert_ne!(first_cause(&format!("$ cat jobs.log   # orders of the week\n{hours}{java}")), "leak_growth");
+}
+
+#[test]
+fn kills_at_one_size_hours_apart_are_growth() {
+    let kill = |day: u32, hour: u32| {
+        format!(
+            "[Thu Feb {day} {hour:02}:33:49 2022] Killed process {}, UID 57887, total-vm:21205937kB, anon-rss:14112386kB, \
+             file-rss:0kB, shmem-rss:27280kB\n",
+            format_args!("{} (worker)", 1000 + day * 24 + hour)
+        )
+    };
+    let apart = format!("{}{}{}", kill(10, 2), kill(10, 9), kill(10, 15));
+    let read = |log: &str| {
+        let told: Value = serde_json::from_str(&run(&["explain", "--format", "json"], log)).unwrap();
+        let told = told["incidents"].as_array().unwrap().iter().find(|one| one["primary"] == true).unwrap().clone();
+        told["mechanisms"].as_array().unwrap().iter().any(|one| one["level"] == "hours-apart")
+    };
+    assert!(read(&apart), "{}", report(&apart));
+    assert!(!read(&format!("{}{}", kill(10, 2), kill(10, 9))));
+}
+
+#[test]
+fn a_graph_that_was_built_again_and_again_is_growth() {
+    let failed = |node: &str| {
+        format!(
+            "image 44 of 453: class 3\nResourceExhaustedError: OOM when allocating tensor with shape[64,64,3,3] and type float \
+             on /job:localhost/replica:0/task:0/device:GPU:0 by allocator GPU_0_bfc\n\t [[Node: {node} = \
+             Conv2D[T=DT_FLOAT, _device=\"/job:localhost/replica:0/task:0/device:GPU:0\"](a, b)]]\n"
+        )
+    };
+    assert_eq!(first_cause(&failed("block1_conv2_77/convolution")), "leak_growth");
+    assert_eq!(first_cause(&failed("gradients_412/layer3/mul_grad/Mul")), "leak_growth");
+    assert_ne!(first_cause(&failed("batch_normalization_94/convolution")), "leak_growth");
+    assert!(report(&failed("gradients_412/layer3/mul_grad/Mul")).contains("clear_session()"));
+}
+
+#[test]
+fn a_list_of_processes_after_the_job_has_ended_names_a_stranger() {
+    let failed = "ann@gpu4:~$ python wordvec.py -g\n[18:04:39] src/storage/./pooled_storage_manager.h:84: cudaMalloc failed: \
+                  out of memory\n$ nvidia-smi | grep -A8 Processes\n| Processes:                                     GPU \
+                  Memory |\n|  GPU       PID  Type  Process name                             Usage      |\n";
+    let row = |mib: u32| format!("|    0     27120    C   python                                       {mib}MiB |\n");
+    assert_eq!(first_cause(&format!("{failed}{}", row(10_914))), "other_process");
+    assert_ne!(first_cause(&format!("{failed}{}", row(214))), "other_process");
+}
+
+#[test]
+fn code_that_keeps_a_tensor_of_each_step_is_evidence() {
+    let log = |code: &str| {
+        format!(
+            "epoch 0 | train done, validating ...\n{FULL}>>> # evaluate() in main.py\ndef evaluate(model):\n        {code}\n"
+        )
+    };
+    let kept = |code: &str| {
+        let told = incident(&log(code));
+        told["mechanisms"].as_array().unwrap().iter().any(|one| one["level"] == "in-the-code")
+    };
+    for code in ["losses.append(loss_fn(logits, y))", "running_loss += loss", "val_preds.append(logits.sigmoid())"] {
+        assert!(kept(code), "{code}");
+    }
+    for code in ["losses.append(loss.item())", "running_loss += loss.detach()", "features.append(x)", "loss += loss_b"]
+    {
+        assert!(!kept(code), "{code}");
+    }
+}
+
+#[test]
+fn answered_requests_show_that_what_is_loaded_fits() {
+    let request = "127.0.0.1 - - [07/Feb/2026 01:21:10] \"POST /v1/chat/completions HTTP/1.1\" 200 -\n";
+    let failed = "libc++abi: terminating due to uncaught exception of type std::runtime_error: [METAL] Command buffer execution \
+                  failed: Insufficient Memory (00000008:kIOGPUCommandBufferCallbackErrorOutOfMemory)\n";
+    let start = "$ python serve.py --model m/Qwen3-4bit --port 8080\n";
+    let read =
+        |log: &str| incident(log)["mechanisms"].as_array().unwrap().iter().any(|one| one["id"] == "answered-before");
+    assert!(read(&format!("{start}{}{failed}", request.repeat(4))));
+    assert!(!read(&format!("{start}{}{failed}", request.replace(" 200 ", " 500 ").repeat(4))));
+    assert!(!read(&format!("{}{start}{failed}", request.repeat(4))), "of the server before");
+}
+
+#[test]
+fn what_llama_cpp_projects_is_held_against_the_device() {
+    let log = "ggml_cuda_init: found 1 ROCm devices (Total VRAM: 16304 MiB):\nllama_params_fit_impl: projected to use 18046 MiB \
+               of device memory vs. 14720 MiB of free device memory\nROCm error: out of memory\n  current device: 0, in function \
+               alloc at /w/ggml/src/ggml-cuda/ggml-cuda.cu:432\n";
+    let told = incident(log);
+    assert_eq!((first_cause(log).as_str(), &told["facts"]["free_bytes"]), ("capacity", &Value::from(14720u64 << 20)));
+    assert!(report(log).contains("17.62 GiB"), "{}", report(log));
+}
+
+#[test]
+fn all_of_a_programs_settings_tell_no_epoch_that_was_reached() {
+    let settings =
+        "{'checkpoint_dir': 'checkpoint', 'dataset': 'vox', 'epoch': 200, 'learning_rate': 5e-05, 'train': True}\n";
+    assert_eq!(incident(&format!("{settings}{FULL}"))["context"]["epoch"], Value::Null);
+    let trained = "{'loss': 0.5, 'learning_rate': 2e-05, 'epoch': 4.0}\n";
+    assert_eq!(incident(&format!("{trained}{FULL}"))["context"]["epoch"]["value"], 4);
+}
+
+#[test]
+fn a_command_at_windows_prompt_begins_a_run_of_its_own() {
+    let log = format!(
+        "INFO:vera:batch_size: 2\n{FULL}PS C:\\RVC> .\\runtime\\python.exe train.py -bs 1\nloaded pretrained f0G40k.pth\n{FULL}"
+    );
+    let told: Value = serde_json::from_str(&run(&["explain", "--format", "json"], &log)).unwrap();
+    let lines: Vec<&Value> = told["incidents"].as_array().unwrap().iter().map(|one| &one["line"]).collect();
+    assert_eq!(lines.len(), 2, "{told}");
+}
+
+#[test]
+fn ranks_whose_memory_is_missing_sit_on_the_wrong_device() {
+    let failed = "$ python -m torch.distributed.launch --nproc_per_node=4 train.py --batch 16\nload model: start.pt\nTraceback \
+                  (most recent call last):\n  File \"train.py\", line 189, in train\n    out = net(x)\nRuntimeError: CUDA out \
+                  of memory. Tried to allocate 256.00 MiB (GPU 0; 10.92 GiB total capacity; 5.33 GiB already allocated; 151.50 \
+                  MiB free; 102.87 MiB cached)\n$ nvidia-smi --query-compute-apps=gpu_bus_id,pid,used_memory \
+                  --format=csv\ngpu_bus_id, pid, used_gpu_memory [MiB]\n00000000:05:00.0, 8120, 6021 MiB\n00000000:05:00.0, \
+                  8121, 1660 MiB\n00000000:05:00.0, 8122, 1660 MiB\n00000000:05:00.0, 8123, 1660 MiB\n00000000:06:00.0, 8121, \
+                  5944 MiB\n00000000:09:00.0, 8122, 5944 MiB\n00000000:0A:00.0, 8123, 5944 MiB\n";
+    assert_eq!(first_cause(failed), "wrong_device");
+    // Its note spoke of a launcher that is younger than the release of the log, and the line was left out for it.
+    assert!(offers_for(failed).contains(&"device-per-rank"), "{}", report(failed));
+}

@@ -669,3 +669,42 @@ fn what_a_tpu_can_reserve_lies_in_one_piece() {
     assert_eq!(first_cause(log), "fragmentation", "{}", report(log));
     assert!(!report(log).contains("tf.") && !report(log).contains("nvidia-smi"), "{}", report(log));
 }
+
+#[test]
+fn a_command_behind_windows_prompt_is_another_programs_matter() {
+    let log = "C:\\wav>flac --keep-foreign-metadata s.wav\ns.wav: ERROR reading foreign metadata: out of memory\nC:\\wav>flac \
+               s.wav\ns.wav: wrote 2504110201 bytes, ratio=0.595\n";
+    assert!(
+        !crate::lines_around::report(log).contains("No out-of-memory failure"),
+        "{}",
+        crate::lines_around::report(log)
+    );
+}
+
+#[test]
+fn the_column_behind_a_figure_is_no_word_for_it() {
+    let log = "$ ./duk-low sensors.js\nError: alloc failed\n   0:   10    80B | free    0     0B | used   10    80B | waste     \
+               4B\n";
+    assert_eq!(crate::lines_around::incident(log)["facts"]["used_bytes"], serde_json::Value::Null);
+}
+
+#[test]
+fn numbers_in_names_and_in_parts_of_a_pair_are_no_sizes() {
+    let of = |log: &str, fact: &str| crate::lines_around::incident(log)["facts"][fact].clone();
+    let queue =
+        "error [QB] qb_rb_open:cmap-request-2210-2244-22: shm connection FAILED: No space left on device (28)\n";
+    assert_eq!(of(queue, "requested_bytes"), serde_json::Value::Null);
+    let passed = "$ cmalign -g a.cm b.fa\nError: alignment matrices need 59500.00 Mb > 1024.00 Mb limit.\n";
+    assert_eq!(of(passed, "limit_bytes"), 1024u64 << 20);
+    assert_eq!(of(passed, "requested_bytes"), 59500u64 << 20);
+}
+
+#[test]
+fn paddles_message_below_two_headings_belongs_to_the_traceback() {
+    let log = "2021-11-30 [INFO] [EVAL] #Images: 62 mIoU: 0.7388\nTraceback (most recent call last):\n  File \
+               \"/w/core/train.py\", line 203, in train\n    loss.backward()\nSystemError: (Fatal) Operator conv2d_grad raises \
+               an paddle::memory::allocation::BadAlloc exception.\nThe exception content is\n:ResourceExhaustedError:\n\nOut \
+               of memory error on GPU 0. Cannot allocate 997.312740MB memory on GPU 0, 10.128234GB memory has been allocated \
+               and available memory is only 479.750000MB.\n";
+    assert_eq!(crate::lines_around::incident(log)["context"]["phase"]["value"], "backward");
+}

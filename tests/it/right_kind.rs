@@ -796,3 +796,65 @@ fn a_count_of_cells_is_no_size_of_the_machine() {
                after throwing an instance of 'std::bad_alloc'\n";
     assert!(!report(log).contains("68.5"), "{}", report(log));
 }
+
+#[test]
+fn what_is_no_heap_of_a_jvm_has_an_option_of_its_own() {
+    for (said, option, area) in [
+        ("java.lang.OutOfMemoryError: Metaspace", "-XX:MaxMetaspaceSize=", "metaspace is full"),
+        ("java.lang.OutOfMemoryError: Direct buffer memory", "-XX:MaxDirectMemorySize=", "direct memory is full"),
+        (
+            "java.lang.OutOfMemoryError: Compressed class space",
+            "-XX:CompressedClassSpaceSize=",
+            "space of classes is full",
+        ),
+        ("java.lang.OutOfMemoryError: PermGen space", "-XX:MaxPermSize=", "permanent generation is full"),
+    ] {
+        let told = report(&format!("$ java -Xmx4g -jar app.jar\nException in thread \"main\" {said}\n"));
+        assert!(told.contains(option) && told.contains(area), "{told}");
+        assert!(!told.contains("-Xmx<") && !told.contains("MaxHeapSize"), "{told}");
+    }
+    let heap = report("$ java -Xmx4g -jar app.jar\njava.lang.OutOfMemoryError: Java heap space\n");
+    assert!(heap.contains("-Xmx") && heap.contains("own heap is full"), "{heap}");
+    let gradle = "java.lang.OutOfMemoryError: Metaspace\norg.gradle.jvmargs=-Xmx6144m -XX:MaxMetaspaceSize=512m\n";
+    assert!(report(gradle).contains("the limit is 512.00 MiB"), "{}", report(gradle));
+}
+
+#[test]
+fn gdi_says_out_of_memory_of_a_rectangle_as_well() {
+    let drawn = "ExceptionName:System.OutOfMemoryException\nExceptionMessage:Out of memory.\nExceptionStackTrace:   at \
+                 System.Drawing.Bitmap.Clone(Rectangle rect, PixelFormat format)\n   at App.Main()\n";
+    assert!(report(drawn).contains("No out-of-memory failure"), "{}", report(drawn));
+    let other =
+        drawn.replace("System.Drawing.Bitmap.Clone(Rectangle rect, PixelFormat format)", "App.Table.Grow(Int32 rows)");
+    assert!(!report(&other).contains("No out-of-memory failure"), "{}", report(&other));
+}
+
+#[test]
+fn a_copy_to_the_host_that_does_not_wait_is_page_locked() {
+    let log = |code: &str| {
+        format!(
+            "!!! Exception during processing !!! CUDA error: out of memory\n\nTraceback (most recent call last):\n  File \
+             \"/w/nodes.py\", line 1410, in forward\n    {code}\nRuntimeError: CUDA error: out of memory\n"
+        )
+    };
+    assert!(report(&log("block.to(self.offload_device, non_blocking=self.non_blocking)")).contains("page-locked"));
+    assert!(!report(&log("block.to(self.device, non_blocking=self.non_blocking)")).contains("page-locked"));
+}
+
+#[test]
+fn cann_asks_for_memory_of_its_own_device() {
+    let log = "ERROR 2026-04-11-20:05:25.110.206 Memory_Allocation_Failure(EL0004): Failed to allocate memory requested by GE \
+               module.\n        Call rtMalloc fail, purpose: page caching, type = 2, size:3156279296, device_id:0[FUNC:Alloc]\n";
+    assert!(report(log).starts_with("NPU 0 ran out of memory"), "{}", report(log));
+}
+
+#[test]
+fn a_program_that_any_device_holds_is_not_too_large() {
+    let log = "E xla/pjrt/pjrt_stream_executor_client.cc:2040] Execution of replica 0 failed: RESOURCE_EXHAUSTED: Out of memory \
+               while trying to allocate 188160000 bytes.\nBufferAssignment OOM Debugging.\nBufferAssignment stats:\n             \
+               parameter allocation:  179.44MiB\n              constant allocation:         0B\n        maybe_live_out \
+               allocation:  179.44MiB\n     preallocated temp allocation:         0B\n                 total allocation:  \
+               358.89MiB\n";
+    assert!(!report(log).contains("too large for"), "{}", report(log));
+    assert!(report(log).contains("a sliver of any device"), "{}", report(log));
+}

@@ -4,14 +4,17 @@ use super::strangers::LEFT_OVERS;
 use super::{Mechanism, Reading};
 use crate::cause::nature::one_piece;
 use crate::cause::reading::{size, whole};
-use crate::domain::Number;
+use crate::domain::{Number, Resource};
 use crate::text;
-use crate::units::{Bytes, GIB, percent};
+use crate::units::{Bytes, GIB, MIB, percent};
+
+/// Bytes of a whole program that any device has.
+const SLIVER: f64 = 512.0 * MIB as f64;
 
 /// Which part of the plan dominates.
 pub const PLAN: Mechanism = Mechanism {
     id: "plan",
-    levels: &["temporaries", "mixed", "arguments", "one-program", "no-arguments"],
+    levels: &["temporaries", "mixed", "arguments", "one-program", "no-arguments", "a-sliver"],
     read: |incident| {
         let facts = &incident.event.facts;
         let asked = incident.ledger.requested.map(|all| all.middle() as f64);
@@ -19,6 +22,18 @@ pub const PLAN: Mechanism = Mechanism {
         let total = planned.or(asked).filter(|total| *total > 0.0);
         // A TPU's report counts the arguments beside the program.
         let beside = facts.number(Number::Parameter).filter(|arguments| planned.is_some_and(|all| *arguments > all));
+        // No device on which programs are compiled is that small.
+        if let Some((total, at)) = facts.numbers.get(&Number::ProgramTotal).filter(|(total, _)| *total <= SLIVER)
+            && incident.event.resource == Resource::Gpu
+        {
+            let total = Bytes(*total as u64);
+            let text = text!(
+                en: "the program needs {total} in all, a sliver of any device: what fills it is kept elsewhere, by \
+                     arrays, by another pool or by another process",
+                zh: "整个程序只需 {total}，远小于任何设备：占满设备的是别处，即其他数组、另一个内存池或其他进程"
+            );
+            return Some(Reading::new("a-sliver", text).at(*at));
+        }
         if let (Some((temporary, at)), Some(total), None) = (facts.numbers.get(&Number::Temp), total, beside) {
             let share = temporary / total;
             let (amount, part) = (Bytes(*temporary as u64), percent(share));

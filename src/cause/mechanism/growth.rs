@@ -1,8 +1,9 @@
 //! Usage that rises over time, and what makes it rise.
 
 use super::{Mechanism, Reading};
-use crate::cause::nature::{Asker, asker};
+use crate::cause::nature::{Asker, asker, on_gpu};
 use crate::cause::reading::{size, trend};
+use crate::domain::program::PytorchAllocator;
 use crate::evidence::Span;
 use crate::incident::Incident;
 use crate::incident::context::{Clue, Growth, Measure, Phase, Series, Trend, Unit};
@@ -278,7 +279,7 @@ pub const FIRST_READING: Mechanism = Mechanism {
 /// The failing line collects results.
 pub const ACCUMULATES: Mechanism = Mechanism {
     id: "accumulates",
-    levels: &["results", "growing-blocks"],
+    levels: &["results", "in-the-code", "growing-blocks"],
     read: |incident| {
         if let Some(span) = incident.context.clues.get(&Clue::Accumulates) {
             return Some(
@@ -287,6 +288,21 @@ pub const ACCUMULATES: Mechanism = Mechanism {
                     text!(
                         en: "the failing line collects results over steps, so each step holds more than the last",
                         zh: "失败处在逐步累积结果，每一步都比上一步占用更多"
+                    ),
+                )
+                .at(*span),
+            );
+        }
+        if let Some(span) = incident.context.clues.get(&Clue::KeepsTensors)
+            && on_gpu(incident)
+            && incident.event.program.pytorch_allocator() != PytorchAllocator::No
+        {
+            return Some(
+                Reading::new(
+                    "in-the-code",
+                    text!(
+                        en: "the code shown keeps a tensor of each step, and with it all that was computed on the way",
+                        zh: "所示代码在每一步都保留一个张量，连同其计算图一起留在显存中"
                     ),
                 )
                 .at(*span),

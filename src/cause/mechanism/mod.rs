@@ -128,6 +128,7 @@ pub const MECHANISMS: &[&Mechanism] = &[
     &run::APART,
     &run::PROGRESS,
     &run::LONG_LIVED,
+    &run::ANSWERED,
     &run::ROUNDS,
     &run::LIFETIME,
     &run::RESTARTS,

@@ -2,12 +2,12 @@
 
 use super::{Mechanism, Reading};
 use crate::cause::nature::on_gpu;
-use crate::cause::reading::foreign;
+use crate::cause::reading::{foreign, size};
 use crate::evidence::Span;
 use crate::incident::Incident;
 use crate::incident::context::Clue;
 use crate::text;
-use crate::units::GIB;
+use crate::units::{GIB, percent};
 
 /// So many processes with ids in a row are started by one launcher. Whether by this job's is another matter: without a
 /// line of it they may be a neighbour's.
@@ -26,7 +26,7 @@ fn weigh(incident: &Incident) -> bool {
 /// Ranks that share a device which is not theirs.
 pub const RANKS: Mechanism = Mechanism {
     id: "ranks-on-one-device",
-    levels: &["several-load", "on-the-first", "ids-in-a-row", "gathers"],
+    levels: &["several-load", "others-hold-what-is-missing", "on-the-first", "ids-in-a-row", "gathers"],
     read: |incident| {
         if !on_gpu(incident) {
             return None;
@@ -34,6 +34,21 @@ pub const RANKS: Mechanism = Mechanism {
         let context = &incident.context;
         let device = incident.event.facts.device.value();
         if let Some(span) = context.clues.get(&Clue::RanksOnOneDevice) {
+            if let Some(others) = foreign(incident).filter(|others| others.would_serve && others.sure_share >= 0.15) {
+                let (amount, part) = (size(others.amount), percent(others.share));
+                return Some(
+                    Reading::new(
+                        "others-hold-what-is-missing",
+                        text!(
+                            en: "several processes of this job have memory on this one device, and {amount} of it \
+                                 (computed; {part}) are not this one's: without them there was room for this request",
+                            zh: "本任务的多个进程都占用这同一个设备，其中 {amount}（计算值，{part}）不属于本进程：\
+                                 没有它们就放得下这次请求"
+                        ),
+                    )
+                    .at(*span),
+                );
+            }
             return Some(
                 Reading::new(
                     "several-load",

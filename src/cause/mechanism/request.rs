@@ -5,6 +5,7 @@ use crate::cause::nature::{Asker, asker, is_state_vector, on_gpu, one_piece};
 use crate::cause::reading::{allocated_share, place, request_share, size, whole, whole_name};
 use crate::dialect::{Fact, Sign};
 use crate::domain::Number;
+use crate::incident::context::Phase;
 use crate::text;
 use crate::text::Text;
 use crate::units::{GIB, percent};
@@ -79,7 +80,16 @@ pub const AGAINST_HELD: Mechanism = Mechanism {
         let at = |reading: Reading| {
             Some(reading.at(place(&incident.event, Fact::Requested)).at(place(&incident.event, Fact::Allocated)))
         };
-        if known.is_some() && share < 1.0 && difference <= (allocated.middle().unsigned_abs() / 200).max(1) {
+        // Within a pass the next result is often as large as the one before: no copy of a model or a buffer.
+        let in_a_pass = matches!(
+            incident.context.phase.value(),
+            Some(Phase::Forward | Phase::Loss | Phase::Backward | Phase::Validation | Phase::Inference)
+        );
+        if known.is_some()
+            && !in_a_pass
+            && share < 1.0
+            && difference <= (allocated.middle().unsigned_abs() / 200).max(1)
+        {
             return at(Reading::new(
                 "a-copy",
                 text!(

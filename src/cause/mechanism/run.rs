@@ -334,6 +334,26 @@ pub const LONG_LIVED: Mechanism = Mechanism {
     },
 };
 
+/// A server had answered before.
+pub const ANSWERED: Mechanism = Mechanism {
+    id: "answered-before",
+    levels: &["requests"],
+    read: |incident| {
+        let span = incident.context.clues.get(&Clue::RequestsAnswered)?;
+        incident.event.resource.on_device().then(|| {
+            Reading::new(
+                "requests",
+                text!(
+                    en: "requests had been answered before: what is loaded fitted, and this one is longer, or \
+                         something of the earlier ones stayed",
+                    zh: "此前已成功应答过请求：加载的内容放得下，这次的请求更长，或先前请求的内容未释放"
+                ),
+            )
+            .at(*span)
+        })
+    },
+};
+
 /// The same work was done before in this process.
 pub const ROUNDS: Mechanism = Mechanism {
     id: "rounds-before",
@@ -392,7 +412,7 @@ pub const LIFETIME: Mechanism = Mechanism {
 /// How often it was restarted, and what its scheduler was told.
 pub const RESTARTS: Mechanism = Mechanism {
     id: "restarts",
-    levels: &["again-and-again", "piled-up"],
+    levels: &["again-and-again", "hours-apart", "piled-up"],
     read: |incident| {
         let numbers = &incident.event.facts.numbers;
         let seen = |number: Number, least: f64| numbers.get(&number).filter(|(count, _)| *count >= least).copied();
@@ -406,6 +426,19 @@ pub const RESTARTS: Mechanism = Mechanism {
                     ),
                 )
                 .at(at),
+            );
+        }
+        if let Some(span) = incident.context.clues.get(&Clue::KilledApart) {
+            return Some(
+                Reading::new(
+                    "hours-apart",
+                    text!(
+                        en: "it was killed again and again at the same size, each time long after the last: it takes \
+                             that long to get there",
+                        zh: "多次在同样的大小上被杀，每次相隔很久：要经过那么久才涨到那里"
+                    ),
+                )
+                .at(*span),
             );
         }
         let (restarts, at): (f64, Span) = seen(Number::RestartCount, 5.0)?;
@@ -508,6 +541,9 @@ mod tests {
         assert_eq!(level(&ROUNDS, &with(Number::RoundsBefore, 2.0)), Some("few"));
         assert_eq!(level(&ROUNDS, &with(Number::RoundsBefore, 40.0)), Some("many"));
         assert_eq!(level(&RESTARTS, &with(Number::RestartCount, 7.0)), Some("again-and-again"));
+        let mut apart = host(&[]);
+        apart.context.clues.insert(Clue::KilledApart, Span::lines(1, 9));
+        assert_eq!(level(&RESTARTS, &apart), Some("hours-apart"));
         assert_eq!(level(&RESTARTS, &with(Number::Kills, 300.0)), Some("piled-up"));
         let mut notebook = torch(&[]);
         notebook.context.clues.insert(Clue::LongLived, Span::line(1));

@@ -5,7 +5,7 @@ use super::{Mechanism, Reading};
 use crate::cause::nature::{Asker, asker};
 use crate::cause::reading::{place, request_share, size};
 use crate::dialect::{Fact, Sign};
-use crate::domain::Number;
+use crate::domain::{Number, Program, Resource};
 use crate::estimate::serving::{Budget, Fraction, HIGHEST_SHARE, static_fraction_needed};
 use crate::evidence::Span;
 use crate::incident::Incident;
@@ -306,7 +306,15 @@ fn there_for_the_job(incident: &Incident) -> Option<Figure> {
 /// A program's own estimate of what it puts on the device, and what it found there.
 pub const ESTIMATE: Mechanism = Mechanism {
     id: "own-estimate",
-    levels: &["was-too-low", "buffer-beyond-free", "first-buffer", "uneven-devices", "beyond-what-there-is"],
+    levels: &[
+        "was-too-low",
+        "buffer-beyond-free",
+        "first-buffer",
+        "uneven-devices",
+        "beyond-what-there-is",
+        "beyond-the-device",
+        "beyond-what-was-free",
+    ],
     read: |incident| {
         let event = &incident.event;
         if event.resource.on_host()
@@ -325,6 +333,28 @@ pub const ESTIMATE: Mechanism = Mechanism {
                 )
                 .at(need.at)
                 .at(there.at),
+            );
+        }
+        // What is left of a device beside its driver and its screen is nine tenths of it at least.
+        if let (Some(need), Some(free)) = (event.facts.get(Fact::Needed), event.facts.get(Fact::Free))
+            && event.program == Program::LlamaCpp
+            && event.resource == Resource::Gpu
+            && need.bytes > free.bytes
+        {
+            let all = incident.ledger.capacity.map_or(0, |all| all.high);
+            let level =
+                if i128::from(need.bytes) > all && all > 0 { "beyond-the-device" } else { "beyond-what-was-free" };
+            let (want, left) = (Bytes(need.bytes), Bytes(free.bytes));
+            return Some(
+                Reading::new(
+                    level,
+                    text!(
+                        en: "the program itself had projected {want}, where {left} were free, before it took anything",
+                        zh: "程序在占用任何内存之前就预计需要 {want}，而空闲只有 {left}"
+                    ),
+                )
+                .at(need.at)
+                .at(free.at),
             );
         }
         if event.has(Sign::UnevenDevices) {

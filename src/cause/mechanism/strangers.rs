@@ -6,6 +6,7 @@ use crate::account::identity::may_be_itself;
 use crate::cause::nature::{Asker, asker, on_gpu};
 use crate::cause::reading::{foreign, place, refused_although_free, short_of_desired, size};
 use crate::dialect::Fact;
+use crate::incident::Incident;
 use crate::text;
 use crate::text::Text;
 use crate::units::{Bytes, GIB, MIB, about, percent};
@@ -248,6 +249,9 @@ pub const AFTERWARDS: Mechanism = Mechanism {
     read: |incident| {
         let asked = incident.context.origin.asked_afterwards?;
         let rows = &incident.context.gpus;
+        if rows.is_empty() && on_gpu(incident) {
+            return listed_afterwards(incident, asked);
+        }
         let row = match (incident.event.facts.device.value(), &rows[..]) {
             (None, [row]) => row,
             (device, _) => rows.iter().find(|row| Some(row.index) == device)?,
@@ -289,6 +293,34 @@ pub const AFTERWARDS: Mechanism = Mechanism {
         Some(reading.at(row.used.at))
     },
 };
+
+/// The same by a list of processes of which the devices' rows were left out.
+fn listed_afterwards(incident: &Incident, asked: u64) -> Option<Reading> {
+    let listed = || incident.context.loose_processes.iter().filter(|listed| listed.line >= asked && listed.numbered);
+    let index = listed().next()?.gpu;
+    let device = incident.event.facts.device.value();
+    if device.unwrap_or(index) != index || device.is_none() && listed().any(|other| other.gpu != index) {
+        return None;
+    }
+    let on_it = || listed().filter(|listed| listed.gpu == index).filter_map(|listed| listed.held);
+    let (sum, count) = (on_it().map(|held| held.bytes).sum::<u64>(), on_it().count());
+    // A desktop's screen and its programs take less.
+    if sum < 2 * GIB {
+        return None;
+    }
+    let sum = Bytes(sum);
+    let text = match count {
+        1 => text!(
+            en: "a process held {sum} on GPU {index} when the job had ended",
+            zh: "任务结束后 GPU {index} 上仍有进程占用 {sum}"
+        ),
+        _ => text!(
+            en: "{count} processes held {sum} together (computed) on GPU {index} when the job had ended",
+            zh: "任务结束后 GPU {index} 上仍有 {count} 个进程，共占用 {sum}（计算值）"
+        ),
+    };
+    Some(on_it().fold(Reading::new("held", text), |reading, held| reading.at(held.at)))
+}
 
 #[cfg(test)]
 mod tests {

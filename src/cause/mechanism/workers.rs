@@ -75,8 +75,8 @@ pub const DIED: Mechanism = Mechanism {
                     "build",
                     match event.has(Sign::KilledWithoutProof) || event.has(Sign::KilledWithProof) {
                         true => text!(
-                            en: "a compiler was killed: builds start one for each core, and each takes 1–3 GB",
-                            zh: "编译器被杀：构建会按核数并行启动，每个占用 1–3 GB"
+                            en: "a compiler was killed: builds often start several at once, and each takes 1–3 GB",
+                            zh: "编译器被杀：构建常会同时启动多个，每个占用 1–3 GB"
                         ),
                         false => text!(
                             en: "a compiler found no memory: builds that run several at once need 1–3 GB for each",

@@ -67,7 +67,31 @@ fn bare_error(document: &Document, position: usize) -> Option<Event> {
     if let Some(device) = device.and_then(|device| u32::try_from(device).ok()) {
         event.facts.device.note(device, event.at);
     }
+    projected(document, position, &mut event);
     Some(event)
+}
+
+/// Lines before a failure in which llama.cpp (`common_fit_params`, from the end of 2025 on) tells what it will take.
+const PROJECTED_BEFORE: usize = 200;
+
+/// `projected to use 18046 MiB of device memory vs. 14720 MiB of free device memory`: its own account of a model, its
+/// cache and its buffers on one device, before anything is loaded.
+fn projected(document: &Document, position: usize, event: &mut Event) {
+    const USES: &str = "projected to use ";
+    let told = field::before(position, PROJECTED_BEFORE).find(|at| {
+        let line = field::text(document, *at);
+        line.contains(USES) && line.contains(" of device memory vs. ")
+    });
+    let Some(at) = told else { return };
+    let line = field::text(document, at);
+    let place = Span::line(field::number(document, at));
+    let figure = |label: &str| field::size_after(line, label, Base::Binary).map(|size| size.at(place));
+    let (Some(need), Some(free)) = (figure(USES), figure(" of device memory vs. ")) else { return };
+    if need.bytes > free.bytes {
+        event.facts.note(Fact::Needed, need);
+        event.facts.note(Fact::Free, free);
+        event.signs.remove(&Sign::NoFigures);
+    }
 }
 
 fn is_ollama(line: &str) -> bool {
@@ -230,6 +254,9 @@ pub(super) fn buffer_refused(document: &Document, position: usize) -> Option<Eve
     }
     if event.facts.sizes.is_empty() {
         event.sign(Sign::NoFigures);
+    }
+    if !host && event.dialect == "llamacpp-cuda-buffer-alloc" {
+        projected(document, position, &mut event);
     }
     Some(event)
 }

@@ -362,8 +362,11 @@ fn prompt(text: &str) -> Option<(Way, Program)> {
         && name.starts_with(|c: char| c.is_ascii_lowercase())
         && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-');
     let counted = number.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.'));
-    named(name).filter(|_| plain && counted).map(|program| (Way::Command, program))
+    named(name).filter(|_| plain && counted && !SHELLS.contains(&name)).map(|program| (Way::Command, program))
 }
+
+/// Shells and consoles that begin their lines with their own names.
+const SHELLS: &[&str] = &["nsh", "msh", "ash", "dash", "bash", "shell", "console", "uart", "router", "switch"];
 
 /// The program of a command line that stands alone, as copied from a script: `gridtool --cores 16 --memory 8`.
 fn unprompted(text: &str) -> Option<(Way, Program)> {
@@ -470,7 +473,10 @@ fn typed(text: &str) -> Option<&str> {
                 || [":~", ":/"].iter().any(|home| prompt.contains(home)) && !prompt.contains([' ', '"', '\''])
                 || prompt.contains('@') && prompt.starts_with(['[', '('])
                 || prompt.ends_with(')') && prompt.starts_with('(')
-                || prompt.starts_with("PS ");
+                || prompt.starts_with("PS ")
+                // `openwrt# free`, `nsh> solver`: root's on a small system, and a shell's own.
+                || mark == "# " && of_a_host(prompt) && text[at + mark.len()..].starts_with(|c: char| c.is_ascii_lowercase())
+                || mark == "> " && SHELLS.contains(&prompt);
             if shell {
                 return Some(&text[at + mark.len()..]);
             }
@@ -492,6 +498,14 @@ fn typed(text: &str) -> Option<&str> {
         let at = front.find(said)?;
         Some(text[at + said.len()..].trim_start_matches(['[', '\'', '"', '`', ' ', '\\', '(']))
     })
+}
+
+/// True for the plain name of a machine.
+fn of_a_host(prompt: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    (2..=24).contains(&prompt.len())
+        && prompt.starts_with(|c: char| c.is_ascii_lowercase())
+        && prompt.bytes().all(plain)
 }
 
 /// The program that a command runs, behind all that only runs others.

@@ -113,7 +113,7 @@ fn goes_on(lower: &str) -> bool {
 }
 
 /// Words of an end. A script says them whatever became of the program in it: alone they show nothing.
-const ENDS: &[&str] = &["completed", "finished", "done", "elapsed"];
+const ENDS: &[&str] = &["completed", "finished", "done", "elapsed", "started in "];
 
 /// True where the sum of the work, behind a message, says that some of it is missing: what was skipped is.
 pub fn counts_failures(document: &Document, position: usize) -> bool {
@@ -204,6 +204,12 @@ fn typed(line: &str) -> Option<&str> {
         let named = prompt.contains('@') && (!prompt.contains(' ') || prompt.starts_with(['[', '(']));
         named.then_some(rest)
     });
+    // `C:\work>solver`: Windows'.
+    let typed = typed.or_else(|| {
+        let (folder, rest) = line.split_once('>')?;
+        let (drive, _) = folder.trim_start_matches("PS ").split_once(":\\")?;
+        (drive.len() == 1 && drive.starts_with(|c: char| c.is_ascii_alphabetic())).then(|| rest.trim_start())
+    });
     typed.filter(|typed| typed.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '.' | '/')))
 }
 
@@ -225,6 +231,10 @@ pub fn after(document: &Document, position: usize) -> After {
         }
         let lower = head.to_lowercase();
         if clean_exit(&lower) {
+            return After::WentOn;
+        }
+        // `strerror(ENOMEM) = "Out of memory" as expected`: a test of it.
+        if i < 2 && lower.trim_end().ends_with(" as expected") && !lower.contains("not as expected") {
             return After::WentOn;
         }
         raised = field::is_exception(&line.text);

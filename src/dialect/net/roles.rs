@@ -497,8 +497,10 @@ fn places(line: &str, next: &str, at: Span, cut: bool, base: Base) -> Vec<Place>
             || before == Some('-') && !line[..start - 1].ends_with(|c: char| c.is_ascii_digit());
         let number = &line[start..end];
         let rest = &line[end..];
-        // `20250312_081120_00017`: a name.
-        let inside = inside || rest.starts_with('_');
+        // `20250312_081120_00017`, `2210-2244-22`: names.
+        let joined = before == Some('-')
+            && rest.strip_prefix('-').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+        let inside = inside || joined || rest.starts_with('_');
         let sentence_ends = rest.strip_prefix('.').filter(|rest| rest.starts_with(' '));
         let rest = sentence_ends.unwrap_or(rest);
         let gap = rest.len() - rest.trim_start_matches([' ', '\u{a0}', '\u{202f}']).len();
@@ -785,14 +787,18 @@ fn counts(rest: &str) -> bool {
     !label && !GOES_ON.contains(&text[..end].to_ascii_lowercase().as_str())
 }
 
-/// The unit that a part shares with its whole: `7.10/8.00 GiB`, `3 of 8 GiB`.
+/// The unit that a part shares with its whole, and a need with what it passes: `7.10/8.00 GiB`, `3 of 8 GiB`, `9.5>8.0
+/// GiB`.
 fn unit_of_whole(rest: &str, part: Numeral, locale: Locale) -> Option<&str> {
-    let whole = rest.trim_start().strip_prefix('/').or_else(|| rest.strip_prefix(" of "))?.trim_start();
+    let passed = rest.strip_prefix('>');
+    let whole = passed.or_else(|| rest.trim_start().strip_prefix('/')).or_else(|| rest.strip_prefix(" of "))?;
+    let whole = whole.trim_start();
     let numeral = units::numeral(whole, locale)?;
     let (_, word) = units::unit_in_front(whole.get(numeral.length..)?.trim_start_matches(' '))?;
     // `16355096754/15.2gb` is one figure in two units.
     let value = |numeral: Numeral| numeral.digits as f64 / 10_f64.powi(numeral.decimals as i32);
-    (word.chars().count() > 1 && value(part) <= value(numeral) * 1.25).then_some(word)
+    let fits = passed.is_some() || value(part) <= value(numeral) * 1.25;
+    (word.chars().count() > 1 && fits).then_some(word)
 }
 
 /// True where a unit stands by itself in a line, `Memory(KB) exceeded: requested = 512`: it may be that of any number.
@@ -1137,7 +1143,9 @@ fn label_after(after: &str) -> Option<Behind> {
     if after.trim_start().starts_with(['>', '<']) {
         return None;
     }
-    let end = after.find([',', ';', '(', '[', ':', '/', '，', '、', '；', '。', '：', '（']).unwrap_or(after.len());
+    // The next column of a table is another figure's.
+    let ends = [',', ';', '(', '[', ':', '/', '|', '，', '、', '；', '。', '：', '（'];
+    let end = after.find(ends).unwrap_or(after.len());
     let clause = after[..end].split(". ").next()?.to_lowercase().replace('_', " ");
     let excess = [
         "exceeds",

@@ -97,6 +97,13 @@ pub const TRIGGERS: &[&str] = &[
     "(?i)doesn't fit",
     "(?i)cannot fit",
     "(?i)bad_alloc",
+    "(?i)bad alloc",
+    "(?i)assign mem",
+    "(?i)ALLOCATION_ERR",
+    "(?i)status_memory_err",
+    "(?i)shm connection",
+    "(?i)mb limit",
+    "(?i)gb limit",
     "/VMerror",
     "(?i)bad_array_new",
     "(?i)MemoryError",
@@ -732,6 +739,7 @@ const NAMES: &[(&str, Option<Resource>)] = {
         ("INSUFFICIENT_MEMORY", None),
         ("NotEnoughMemory", None),
         ("AllocFailed", None),
+        ("rocblas_status_memory_error", Some(Gpu)),
         ("AllocationFailed", None),
         ("AllocationFailure", None),
     ]
@@ -812,6 +820,11 @@ const SENTENCES: &[(&str, Option<Resource>)] = {
         ("memory object allocation failure", Some(Gpu)),
         ("exceeds /dev/shm size", Some(Shm)),
         ("no more memory", None),
+        ("no more free memory", None),
+        ("failed to assign memory", None),
+        ("rejected due to memory limit", None),
+        // libqb, under Corosync and Pacemaker: its segments lie there.
+        ("shm connection failed: no space left", Some(Shm)),
         ("no free memory", None),
         ("memory shortage", None),
         ("shortage of memory", None),
@@ -856,6 +869,7 @@ const SENTENCES: &[(&str, Option<Resource>)] = {
         ("gpu oom", Some(Gpu)),
         ("oom error", None),
         ("bad allocation", None),
+        ("bad alloc", None),
         (" oom:", None),
         ("(oom)", None),
         ("[oom]", None),
@@ -1558,6 +1572,16 @@ fn bound(lower: &str) -> Option<(usize, usize)> {
     };
     if let Some(at) = lower.find("memory limit (").filter(numbered) {
         return Some((at, at + "memory limit".len()));
+    }
+    // `state = ENCODER_MEMORY_ALLOCATION_ERROR`; alone it is a name in a list of them.
+    if let Some(at) = lower.find("memory_allocation_error").filter(|at| lower[..*at].contains("= ")) {
+        return Some((at, at + "memory_allocation_error".len()));
+    }
+    // `matrices need 5050.0 Mb > 1024.0 Mb limit`
+    if let Some(at) = lower.find(" need ").map(|at| at + 1)
+        && lower[at..].split_once('>').is_some_and(|(_, limit)| limit.contains("b limit"))
+    {
+        return Some((at, at + "need".len()));
     }
     let at = lower.find("memlim")?;
     let said = ["reached", "exceed", "hit ", "over "].iter().any(|word| lower.contains(word));

@@ -313,6 +313,9 @@ impl<'a> Failure<'a> {
             // Of the nodes listed after the message the first is the one that failed; the others only take its result.
             let first_node = words.match_indices("[[").nth(1).map_or(words.len(), |(second, _)| second);
             let words = words.get(..first_node).unwrap_or(words);
+            if let Some(rounds) = tensor::built_before(words) {
+                self.facts.numbers.entry(Number::RoundsBefore).or_insert((rounds as f64, at));
+            }
             // A session that makes its variables assigns to each what its initializer gave.
             let assigns =
                 (words.contains("/Assign = Assign[") || words.contains("/Assign}}")) && !words.contains("save/");

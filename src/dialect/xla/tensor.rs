@@ -50,6 +50,25 @@ pub fn bytes(text: &str) -> Option<u64> {
     product(text)?.checked_mul(element(name)?)
 }
 
+/// Copies of one part of a graph from which on it is built anew for each piece of work: a model for several devices has
+/// its gradients as often as there are devices.
+const BUILT_AGAIN: u64 = 20;
+
+/// How often the failing node's part of the graph had been built before, by its name: TensorFlow numbers what is made
+/// under a name that is taken (`gradients_412/…`, `training_31/…`; `block1_conv2_77/…`, whose own name has numbers
+/// already). Layers are numbered the same way, so a bare `dense_30/…` tells nothing.
+pub fn built_before(text: &str) -> Option<u64> {
+    let node = text.split_once("[[Node: ").or_else(|| text.split_once("{{node "))?.1;
+    let (name, _) = node.split_once('/')?;
+    let (base, count) = name.rsplit_once('_')?;
+    let count: u64 = count.parse().ok().filter(|count| *count >= BUILT_AGAIN)?;
+    let numbered = |part: &str| part.len() > 1 && part.ends_with(|c: char| c.is_ascii_digit());
+    let own = base.split_once('_').is_some_and(|(block, layer)| {
+        [block, layer].iter().all(|part| numbered(part) && part.starts_with(|c: char| c.is_ascii_alphabetic()))
+    });
+    (matches!(base, "gradients" | "training") || own).then_some(count)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -63,6 +82,11 @@ mod tests {
         assert_eq!(elements("tensor with shape[8,3,5]"), Some(120.0));
         assert_eq!(elements("tensor with shape[4294967296,4294967296,4]"), None);
         assert_eq!(elements("tensor with shape[8,3"), None);
+        assert_eq!(built_before("[[Node: gradients_412/layer3/mul_grad/Mul = Mul[T="), Some(412));
+        assert_eq!(built_before("[[{{node block1_conv2_77/convolution}}]]"), Some(77));
+        assert_eq!(built_before("[[{{node gradients_3/layer3/mul}}]]"), None, "one for each device");
+        assert_eq!(built_before("[[{{node batch_normalization_94/cond}}]]"), None, "a layer of many");
+        assert_eq!(built_before("[[{{node stage2_conv_64/conv}}]]"), None, "a name without a number of its own");
         assert_eq!((square("shape[2,9,9,4]"), square("shape[9,4,9]")), (Some(9), None));
     }
 }

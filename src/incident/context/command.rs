@@ -93,11 +93,13 @@ fn typed(line: &str) -> Option<&str> {
     let text = line.trim();
     let text = strip_prompt(text);
     let first = text.split([' ', '=']).next().unwrap_or("");
-    let name = first.rsplit('/').next().unwrap_or("");
+    let name = first.rsplit(['/', '\\']).next().unwrap_or("").trim_end_matches(".exe");
     let assigns = first.len() < text.len()
         && text.as_bytes().get(first.len()) == Some(&b'=')
         && first.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_');
-    let known = LAUNCHERS.contains(&name) || name.starts_with("python3.") || first.starts_with("./");
+    let known = LAUNCHERS.contains(&name)
+        || name.starts_with("python3.")
+        || ["./", ".\\"].iter().any(|here| first.starts_with(*here));
     (known || assigns || of_a_folder(line, first)).then_some(text)
 }
 

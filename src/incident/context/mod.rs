@@ -160,6 +160,13 @@ closed_set! {
         /// The failing frame concatenates or collects results over steps (`nested_concat`, `torch.cat` of predictions,
         /// `append(loss)`).
         Accumulates = "accumulates",
+        /// The same program was killed at the same size several times, each long after the last.
+        KilledApart = "killed-apart",
+        /// Requests were answered before, by the same server: what is loaded fitted, and so did they.
+        RequestsAnswered = "requests-answered",
+        /// The code shown keeps a tensor of each step, with the graph that made it: `running_loss += loss`,
+        /// `losses.append(loss_fn(…))`.
+        KeepsTensors = "keeps-tensors",
         /// The failing frame is quadratic in something: attention scores, masks, dense adjacency, pairwise distance,
         /// interpolate of all masks.
         Quadratic = "quadratic",
@@ -523,6 +530,13 @@ impl Context {
         own.sort_unstable();
         own.dedup();
         here().next().filter(|_| own.len() >= 2).map(|listed| Span::line(listed.line))
+    }
+
+    /// True where the failing frames draw a picture of a scene.
+    pub(super) fn renders(&self) -> bool {
+        let draws =
+            |name: &str| ["render_path", "render_image", "render_full", "render_view", "visualize"].contains(&name);
+        self.frames.iter().rev().take(8).any(|frame| draws(frame.function.rsplit('.').next().unwrap_or_default()))
     }
 
     /// True where compilers ran: what a package's solver was started from by `make` is no build.

@@ -34,7 +34,7 @@ pub(super) fn read(text: &str, phases: bool) -> Option<Progress> {
     if !ultralytics_row(text, &mut progress) {
         // The epoch and the step of a checkpoint are another run's.
         let restored = restores(text);
-        if !restored {
+        if !restored && !lists_settings(text) {
             epoch(text, &mut progress);
         }
         if !timm(text, &mut progress) {
@@ -284,6 +284,16 @@ fn epoch(text: &str, progress: &mut Progress) {
     {
         progress.epoch = Some(number);
     }
+}
+
+/// True for all of a program's settings on one line, whose `epoch` is how many there will be: `Namespace(epoch=200,
+/// dataset_dir=…)`, `{'checkpoint_dir': …, 'epoch': 200}`.
+fn lists_settings(text: &str) -> bool {
+    const OF_FILES: &[&str] =
+        &["_dir'", "_dir\"", "_dir=", "_path'", "_path\"", "_path=", "dataset'", "dataset\"", "dataset="];
+    let settings =
+        || text.contains("Namespace(") || text.contains('{') && OF_FILES.iter().any(|name| text.contains(name));
+    find_ignoring_case(text, "epoch").is_some() && settings() && find_ignoring_case(text, "loss").is_none()
 }
 
 /// True where the word at `at` stands in the name of an option: `--epoch`, `--max-epoch`.
@@ -654,6 +664,8 @@ mod tests {
             "157ms/step",
             "Epoch 1-2: rising",
             "save every 5 epochs",
+            "{'checkpoint_dir': 'checkpoint', 'epoch': 200, 'learning_rate': 5e-05, 'train': True}",
+            "Namespace(batch=4, data_dir='/d', epoch=30)",
         ] {
             assert_eq!(read(text, true).map(|p| (p.epoch, p.step)).unwrap_or_default(), (None, None), "{text}");
         }

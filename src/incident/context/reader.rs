@@ -71,6 +71,8 @@ enum Block {
     Offload,
     /// `ulimit -v`, asked at a prompt.
     AddressLimit,
+    /// A control group's limit, asked at a prompt.
+    GroupLimit,
 }
 
 /// Reads a log once and gives the context of each of its failures.
@@ -80,6 +82,8 @@ pub struct ContextReader<'a> {
     statements: Vec<Statement>,
     progress: Vec<ProgressAt>,
     readings: Readings,
+    /// Lines of requests that were answered.
+    answered: Vec<u64>,
     trends: Trends,
     tables: Tables,
     side: SideTables,
@@ -106,6 +110,7 @@ impl<'a> ContextReader<'a> {
             statements: Vec::new(),
             progress: Vec::new(),
             readings: Readings::default(),
+            answered: Vec::new(),
             trends: Trends::default(),
             tables: Tables::default(),
             side: SideTables::default(),
@@ -130,7 +135,7 @@ impl<'a> ContextReader<'a> {
         let mut block: Option<(Block, u64)> = None;
         let mut command_until = 0;
         let mut table: Option<u64> = None;
-        let (mut in_frame, mut installed_frame) = (false, false);
+        let (mut in_frame, mut installed_frame, mut of_a_library) = (false, false, false);
         let mut seen = Seen::default();
         let mut shapes = Shapes::default();
         let mut counters = Counters::default();
@@ -160,6 +165,10 @@ impl<'a> ContextReader<'a> {
             }
             let command = position < command_until;
             let indented = text.starts_with([' ', '\t']);
+            // A notebook shows the lines around each frame's, those of libraries too.
+            if !indented || text.contains("File \"") {
+                of_a_library = text.contains("-packages/") || text.contains("-packages\\");
+            }
             if text.contains("File \"") {
                 in_frame = true;
                 installed_frame = text.contains("-packages/") || text.contains("-packages\\");
@@ -241,6 +250,9 @@ impl<'a> ContextReader<'a> {
             if topics & topics::TABLES != 0 || self.side.expects() {
                 self.side.take(text, line.number);
             }
+            if text.len() < REQUEST_AT_MOST && self.answered.len() < LOADS_AT_MOST && answers(text) {
+                self.answered.push(line.number);
+            }
             // fastai prints a table whose rows have no word of their own.
             let header = topics & topics::CLUE != 0 && text.contains("train_loss") && text.contains("valid_loss");
             if header {
@@ -249,13 +261,22 @@ impl<'a> ContextReader<'a> {
                 self.clues.push((Clue::ValidatedBefore, line.number));
             }
             if topics & topics::CLUE != 0 && !advised && new {
-                self.surroundings(text, line.number, message, &mut seen, &mut kept);
+                let foreign = message || of_a_library && indented;
+                self.surroundings(text, line.number, (message, foreign), &mut seen, &mut kept);
             }
         }
         self.write_up = sections.is_write_up();
     }
 
-    fn surroundings(&mut self, text: &str, line: u64, message: bool, seen: &mut Seen, kept: &mut Kept) {
+    /// Takes what a line shows of the surroundings: a message's own words, and lines of a library's code, show less.
+    fn surroundings(
+        &mut self,
+        text: &str,
+        line: u64,
+        (message, foreign): (bool, bool),
+        seen: &mut Seen,
+        kept: &mut Kept,
+    ) {
         // Each is told once per run: what a log repeats on every line is looked at a few times only.
         let run = self.launches.len();
         if seen.run != run {
@@ -290,6 +311,9 @@ impl<'a> ContextReader<'a> {
         for clue in clues.into_iter().filter(|clue| !message || in_messages.contains(clue)) {
             // One large block grows from nothing: the next one must be larger.
             if clue == Clue::GrowingList && !seen.grows_to(surroundings::large_block(text)) {
+                continue;
+            }
+            if clue == Clue::KeepsTensors && foreign {
                 continue;
             }
             if seen.clues.insert(clue) {
@@ -424,12 +448,15 @@ impl<'a> ContextReader<'a> {
         let before = self.document.lines.get(from.saturating_sub(BETWEEN)..from)?;
         let between = |text: &str| {
             let text = text.trim_matches(['-', ' ', ':']);
-            text.is_empty() || text == "Error Message Summary"
+            let headings = ["Error Message Summary", "The exception content is", "ResourceExhaustedError"];
+            text.is_empty() || headings.contains(&text)
         };
         let at_end = before.iter().rposition(|line| !between(&line.text))?;
         let names_a_kind = |text: &str| {
             let mut words = text.split_whitespace();
             text.contains("Error:") && words.all(|word| word.ends_with("Error:"))
+                // `SystemError: (Fatal) Operator conv2d_grad raises an paddle::memory::allocation::BadAlloc exception.`
+                || text.contains("Error: (Fatal) Operator ") && text.contains(" raises an paddle::")
         };
         names_a_kind(&before.get(at_end)?.text).then(|| from - (before.len() - at_end))
     }
@@ -726,6 +753,10 @@ impl<'a> ContextReader<'a> {
             {
                 context.phase = Known::Seen(phase, span);
             }
+            // What a trainer renders between its steps is a look at how far it is.
+            Some(Phase::Inference) if phase == Phase::Train && !samples && !wordless && context.renders() => {
+                context.phase = Known::Seen(Phase::Validation, context.phase.span().unwrap_or(span));
+            }
             Some(_) => {}
         }
     }
@@ -767,6 +798,14 @@ impl<'a> ContextReader<'a> {
             if near.filter_map(|told| told.progress.epoch).all(|other| other as u64 == epoch) {
                 context.clues.entry(Clue::FirstEpochSinceResume).or_insert(told);
             }
+        }
+        let begun = self.runs_before(at.first).checked_sub(1).and_then(|run| self.launches.get(run));
+        let begun = begun.map_or(since, |launch| launch.at.first);
+        let of_it = self.answered.iter().filter(|line| **line >= begun && **line < at.first);
+        if of_it.clone().count() >= ANSWERED
+            && let (Some(first), Some(last)) = (of_it.clone().next(), of_it.clone().next_back())
+        {
+            context.clues.entry(Clue::RequestsAnswered).or_insert(Span::lines(*first, *last));
         }
         let run = self.runs_before(at.first);
         let same_run = |line: u64| self.runs_before(line) == run;
@@ -940,6 +979,18 @@ fn of_a_model_file(word: &str) -> bool {
     ends && !PARTS.iter().any(|part| word.to_ascii_lowercase().contains(part))
 }
 
+/// Requests that were answered before a failure from which on they tell that what is loaded fits.
+const ANSWERED: usize = 3;
+/// Longer lines are no server's line of a request.
+const REQUEST_AT_MOST: usize = 600;
+
+/// True for a server's line of a request that was answered: `"POST /v1/chat/completions HTTP/1.1" 200 OK`.
+fn answers(text: &str) -> bool {
+    let Some((request, status)) = text.split_once(" HTTP/") else { return false };
+    let asked = request.rsplit(['"', ' ']).nth(1).is_some_and(|method| method == "POST");
+    asked && status.get(3..).is_some_and(|rest| rest.trim_start_matches('"').trim_start().starts_with("200"))
+}
+
 /// What a line says of a load: without its time, process and speed, but with the sizes and counts that tell one model
 /// from another.
 fn of_a_load(text: &str) -> String {
@@ -976,6 +1027,12 @@ fn nested(text: &str, line: u64, block: &mut Option<(Block, u64)>) -> Option<Set
         *block = Some((Block::AddressLimit, line));
         return None;
     }
+    // So does the file of a control group, in bytes.
+    let reads = trimmed.contains("cat /sys/fs/cgroup/");
+    if reads && ["/memory.max", "/memory.limit_in_bytes"].iter().any(|file| trimmed.ends_with(file)) {
+        *block = Some((Block::GroupLimit, line));
+        return None;
+    }
     if trimmed.ends_with('{') || trimmed.ends_with(':') {
         let opened = if trimmed.starts_with("Limits") || trimmed.starts_with("limits") {
             Some(Block::Limits)
@@ -1003,6 +1060,12 @@ fn nested(text: &str, line: u64, block: &mut Option<(Block, u64)>) -> Option<Set
     if kind == Block::AddressLimit {
         *block = None;
         return trimmed.parse::<u64>().ok().and_then(|_| address_limit(trimmed, line));
+    }
+    if kind == Block::GroupLimit {
+        *block = None;
+        // Of a group without a limit the old file holds the largest number of pages.
+        let bytes: u64 = trimmed.parse().ok().filter(|bytes| *bytes < 1 << 60)?;
+        return Some(Setting::MemoryLimit(Figure { bytes, half_width: 0, at: Span::line(line) }));
     }
     let (key, value) = trimmed.split_once(':')?;
     let key = key.trim().trim_matches(['"', '\'']);

@@ -527,6 +527,16 @@ fn phrases(text: &str, at: Span, found: &mut Vec<Setting>) {
     if let Some((_, limit)) = typed {
         push(found, sized(limit, Some("KB"), at).map(exact), Setting::AddressLimit);
     }
+    // A unit's file, and xinetd's.
+    let of_addresses = text
+        .trim_start()
+        .strip_prefix("LimitAS=")
+        .or_else(|| text.trim_start().strip_prefix("rlimit_as").and_then(|rest| rest.trim_start().strip_prefix('=')));
+    if let Some(limit) =
+        of_addresses.map(str::trim_start).filter(|limit| limit.starts_with(|c: char| c.is_ascii_digit()))
+    {
+        push(found, sized(limit, Some("B"), at).map(exact), Setting::AddressLimit);
+    }
     // `/proc/PID/limits`: the soft limit, the hard one, the unit.
     if let Some(after) = text.trim_start().strip_prefix("Max address space") {
         push(found, sized(after.trim_start(), Some("B"), at).map(exact), Setting::AddressLimit);

@@ -280,6 +280,31 @@ pub(super) fn large_block(text: &str) -> Option<u64> {
     after.split(' ').next()?.parse().ok()
 }
 
+/// Code that keeps a tensor of each step and the graph behind it: `running_loss += loss`, `val_losses.append(loss)`.
+/// What becomes a number first is none, and neither are lists of what one pass makes, as `features.append(x)`.
+fn keeps_tensors(text: &str) -> bool {
+    const NUMBERS: &[&str] =
+        &[".item(", ".detach(", ".cpu(", ".numpy(", ".tolist(", ".data", "float(", "mean_absolute", "print("];
+    const OF_STEPS: &[&str] = &["running_", "epoch_", "train_", "training_", "val_", "valid_", "test_", "avg_", "sum_"];
+    const LISTS: &[&str] = &["losses", "loss_list", "loss_hist", "loss_history", "preds", "predictions", "all_preds"];
+    if text.len() > 256 || NUMBERS.iter().any(|number| text.contains(number)) {
+        return false;
+    }
+    // A notebook numbers the lines that it shows.
+    let code = text.trim_start().trim_start_matches(|c: char| c.is_ascii_digit() || c == ' ');
+    let of_steps = |name: &str| OF_STEPS.iter().any(|start| name.starts_with(start));
+    let tensor = |value: &str| ["loss", "logits", "pred", "criterion("].iter().any(|start| value.starts_with(start));
+    if let Some((sum, held)) = code.split_once("+=") {
+        let sum = sum.trim();
+        return of_steps(sum) && sum.ends_with("loss") && held.trim_start().starts_with("loss");
+    }
+    code.split_once(".append(").is_some_and(|(list, held)| {
+        let plain = list.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        let named = LISTS.contains(&list) || of_steps(list) && LISTS.iter().any(|name| list.ends_with(name));
+        plain && named && tensor(held)
+    })
+}
+
 /// Clues that a line holds, wherever it stands in the log.
 pub(super) fn clues(text: &str, found: &mut Vec<Clue>) {
     let lower = text.to_ascii_lowercase();
@@ -411,6 +436,7 @@ pub(super) fn clues(text: &str, found: &mut Vec<Clue>) {
     add(Clue::ValidatedBefore, validation_ended(&lower));
     add(Clue::SeveralDevices, several_devices(&lower));
     add(Clue::GrowingList, says(&["tcmalloc: large alloc"]));
+    add(Clue::KeepsTensors, keeps_tensors(text));
     add(Clue::ConvWorkspace, says(&["cudnn.benchmark = true", "cudnn.benchmark=true", "cudnn_benchmark: true"]));
     add(
         Clue::TensorFlow1,

@@ -97,6 +97,10 @@ type Track = (String, Unit, bool, Option<u32>);
 #[derive(Debug, Default)]
 pub(super) struct Trends {
     tracks: BTreeMap<Track, Vec<(u64, f64)>>,
+    /// Readings of a service that somebody took beside its log, by its name; they may stand behind the message.
+    watched: BTreeMap<String, Vec<(u64, f64)>>,
+    /// The line up to which bare numbers under times are resident memory in KiB, and how it is told.
+    resident_until: u64,
     cards: Vec<(u64, Vec<Card>)>,
     pools: Vec<AnnouncedPool>,
     free: Vec<FreeReading>,
@@ -116,7 +120,16 @@ struct Figure<'a> {
 impl Trends {
     /// Takes what a line tells.
     pub(super) fn take(&mut self, text: &str, line: u64, rank: Option<u32>) {
-        if text.len() > LONGEST_LINE || !worth_reading(text) {
+        if text.len() > LONGEST_LINE {
+            return;
+        }
+        if let Some((name, bytes)) = self.resident(text, line).or_else(|| row_of_a_service(text)) {
+            if self.watched.len() < TRACKS_AT_MOST || self.watched.contains_key(&name) {
+                push(self.watched.entry(name).or_default(), (line, bytes));
+            }
+            return;
+        }
+        if !worth_reading(text) {
             return;
         }
         let figures = figures(text);
@@ -156,12 +169,25 @@ impl Trends {
             if self.tracks.len() >= TRACKS_AT_MOST && !self.tracks.contains_key(&key) {
                 continue;
             }
-            let samples = self.tracks.entry(key).or_default();
-            if samples.len() >= SAMPLES_AT_MOST {
-                thin::halve(samples);
-            }
-            samples.push((line, value));
+            push(self.tracks.entry(key).or_default(), (line, value));
         }
+    }
+
+    /// A reading of `ps -o rss=`, a time and a number of KiB, below a line that says that these are resident memory.
+    fn resident(&mut self, text: &str, line: u64) -> Option<(String, f64)> {
+        if text.len() < 256 && mentions_resident(text) {
+            self.resident_until = line + RESIDENT_FOR;
+        }
+        if line > self.resident_until {
+            return None;
+        }
+        let (time, number) = text.trim().rsplit_once([' ', '\t'])?;
+        let of_a_clock =
+            |c: char| c.is_ascii_digit() || matches!(c, ':' | '-' | '/' | '.' | 'T' | 'Z' | ' ' | '\t' | ',');
+        let kib: u64 = number.parse().ok().filter(|kib| (1024..1 << 40).contains(kib))?;
+        let timed = time.contains(':') && time.chars().all(of_a_clock);
+        self.resident_until = if timed { line + RESIDENT_FOR } else { self.resident_until };
+        timed.then_some(("rss".into(), kib as f64 * 1024.0))
     }
 
     /// The trends between two lines, for one rank or for lines that name none.
@@ -175,6 +201,12 @@ impl Trends {
                 let samples = samples.get(from..to).filter(|samples| samples.len() >= 3)?;
                 Some(Trend { label: label.clone(), unit: *unit, free: *free, samples: samples.to_vec() })
             })
+            .chain(self.watched.iter().filter(|(_, samples)| samples.len() >= 3).map(|(name, samples)| Trend {
+                label: format!("{name} rss"),
+                unit: Unit::Bytes,
+                free: false,
+                samples: samples.clone(),
+            }))
             .collect()
     }
 
@@ -192,6 +224,52 @@ impl Trends {
     pub(super) fn pools(&self, first: u64, last: u64) -> Vec<AnnouncedPool> {
         self.pools.iter().filter(|pool| (first..last).contains(&pool.line)).copied().collect()
     }
+}
+
+fn push(samples: &mut Vec<(u64, f64)>, sample: (u64, f64)) {
+    if samples.len() >= SAMPLES_AT_MOST {
+        thin::halve(samples);
+    }
+    samples.push(sample);
+}
+
+/// Lines between readings of resident memory at most, and between them and what names them.
+const RESIDENT_FOR: u64 = 4;
+
+/// A command or its comment that prints resident memory: `# ps -o rss= -p PID, every 6 h`.
+fn mentions_resident(text: &str) -> bool {
+    let typed = text.trim_start().starts_with(['$', '#', '>', '%']) || text.contains("ps -");
+    typed && text.as_bytes().windows(3).any(|three| three.eq_ignore_ascii_case(b"rss"))
+}
+
+/// A row of `kubectl top pod` (`NAME 21m 173Mi`) or of `docker stats` (`NAME 1.71GiB / 8GiB …`): whose it is, and what
+/// it uses.
+fn row_of_a_service(text: &str) -> Option<(String, f64)> {
+    const COLUMNS: usize = 16;
+    if !text.contains("Mi") && !text.contains("Gi") {
+        return None;
+    }
+    let columns: Vec<&str> = text.split_whitespace().take(COLUMNS).collect();
+    let size = |word: &str| {
+        let (value, end) = number_at(word, 0)?;
+        let (unit, end) = unit_at(word, end)?;
+        (end == word.len()).then_some(value * unit)
+    };
+    let name = |columns: &[&str]| {
+        let plain = |word: &&&str| !word.ends_with('%') && !word.contains(['=', ':', '|', '(', '[', '/']);
+        let words: Vec<&str> = columns.iter().filter(plain).copied().collect();
+        (!words.is_empty() && words.len() <= 3 && columns.len() <= 4).then(|| words.join(" "))
+    };
+    if let [names @ .., cpu, memory] = columns.as_slice()
+        && cpu.strip_suffix('m').is_some_and(|cpu| !cpu.is_empty() && cpu.bytes().all(|byte| byte.is_ascii_digit()))
+        && memory.ends_with('i')
+    {
+        return Some((name(names)?, size(memory)?));
+    }
+    let slash = columns.iter().position(|word| *word == "/").filter(|at| *at >= 2)?;
+    let (used, whole) = (size(columns[slash - 1])?, size(columns.get(slash + 1)?)?);
+    let in_percent = columns.iter().skip(slash + 2).take(1).any(|word| word.ends_with('%'));
+    (in_percent && used <= whole).then(|| name(&columns[..slash - 1])).flatten().map(|name| (name, used))
 }
 
 /// Words that name things which are kept, as opposed to work that was done.
@@ -518,6 +596,34 @@ mod tests {
         trends.take("Of this, 9.5 GiB is allocated", 5, None);
         let pools = trends.pools(1, 9);
         assert_eq!(pools.iter().map(|pool| pool.of_keys_and_values).collect::<Vec<_>>(), [true, false]);
+    }
+
+    #[test]
+    fn what_was_watched_beside_a_log_is_told_by_its_name() {
+        let gib = GIB as f64;
+        let row = |text| row_of_a_service(text).map(|(name, bytes)| (name, bytes / gib));
+        assert_eq!(row("ingest-6f5c7d98bb-x2m4k   24m   1536Mi"), Some(("ingest-6f5c7d98bb-x2m4k".into(), 1.5)));
+        assert_eq!(row("ocr 1.50GiB / 8GiB 18.75%"), Some(("ocr".into(), 1.5)));
+        assert_eq!(
+            row("8ad3c0f61b7e   web   2.91%   1.5GiB / 31.2GiB   4.81%   3GB / 4MB"),
+            Some(("8ad3c0f61b7e web".into(), 1.5))
+        );
+        assert_eq!(row("step 24m 1536Mi: done"), None);
+        assert_eq!(row("|  0%   48C    P8   14W / 170W |    131MiB / 12288MiB |      0%      Default |"), None);
+        assert_eq!(row("copied 1.5GiB / 8GiB 18 %"), None);
+        let mut trends = Trends::default();
+        let lines = ["$ while sleep 60; do date +%T; ps -o rss= -p 7; done | paste - -", "10:00:07 1204416"];
+        let read = ["10:01:07 1719120", "10:02:07 2217368", "10:03:07 2750204", "x", "10:04:07 done"];
+        lines.iter().chain(&read).zip(1..).for_each(|(text, line)| trends.take(text, line, None));
+        let found = trends.between(40, 50, None);
+        assert_eq!(found.iter().map(|trend| trend.samples.len()).collect::<Vec<_>>(), [4], "wherever the message is");
+        assert!(found[0].of_host() && found[0].series().growth().unwrap().confidence > 0.5);
+        let mut other = Trends::default();
+        ["10:00:07 1204416", "10:01:07 1719120", "10:02:07 2217368"]
+            .iter()
+            .zip(1..)
+            .for_each(|(t, l)| other.take(t, l, None));
+        assert_eq!(other.between(1, 9, None), [], "numbers that nobody names");
     }
 
     #[test]
