@@ -174,6 +174,15 @@ pub fn note_number(event: &mut Event, number: Number, value: Option<f64>) {
     }
 }
 
+/// What is typed behind the prompt of Windows, which is the folder: `(env) C:\work>python train.py`.
+pub fn behind_a_folder(text: &str) -> Option<&str> {
+    let prompt = text.split_once(") ").filter(|_| text.starts_with('(')).map_or(text, |(_, prompt)| prompt);
+    let (folder, command) = prompt.split_once('>')?;
+    let (drive, rest) = folder.trim_start_matches("PS ").split_once(":\\")?;
+    let drive = drive.len() == 1 && drive.bytes().all(|b| b.is_ascii_alphabetic());
+    (drive && rest.len() < 160).then(|| command.trim_start())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -332,7 +332,7 @@ fn julia(document: &Document, position: usize, line: &str) -> Option<Event> {
 /// `System.OutOfMemoryException` out of System.Drawing: GDI+ answers so to a rectangle outside of the picture and to a
 /// file that is none (`Bitmap.Clone`, `Image.FromFile` in Microsoft's reference), whatever memory there is.
 fn gdi(document: &Document, position: usize, line: &str) -> Option<Event> {
-    const CALLS: &[&str] = &["Bitmap.Clone(", "Image.FromFile(", "Image.FromStream(", "Gdip.CheckStatus("];
+    const CALLS: &[&str] = &["Bitmap.Clone(", "Image.FromFile(", "Image.FromStream("];
     let named = |line: &str| line.contains("System.OutOfMemoryException");
     // Its text, on a line of its own.
     let text = line.trim_end().trim_end_matches('.').ends_with("Out of memory");

@@ -153,7 +153,7 @@ const ROWS: &[Wording] = &[
     // runtime/mem_windows.go
     row(&["runtime: VirtualAlloc of", "failed with errno=1455"], "go-commit", Program::Go, Host),
     // A worker of the server that died of a bus error, as where a page of shared memory cannot be had.
-    row(&["was signaled to shutdown with signal 7"], "tgi-bus-error", Program::Tgi, Shm),
+    row(&["was signaled to shutdown with signal 7"], "tgi-bus-error", Program::Tgi, Shm).shows(&[Sign::EndUntold]),
     // CANN's runtime, and its graph engine, which asks it.
     row(&["rtMalloc fail"], "ascend-malloc", Program::Ascend, Gpu).shows(&[Sign::Npu]),
     row(&["Memory_Allocation_Failure(EL0004)"], "ascend-allocation", Program::Ascend, Gpu).shows(&[Sign::Npu]),

@@ -1491,6 +1491,8 @@ pub fn verdict(diagnosis: &Diagnosis, all: &[Diagnosis]) -> Text {
         Resource::Cgroup => Text::new("was reached", "已用尽"),
         Resource::Shm if event.has(Sign::SystemV) => Text::new("was refused", "被拒绝"),
         Resource::Shm if diagnosis.incident.context.shared_memory_has_room(None) => Text::new("failed", "出错"),
+        // A bus error comes of a mapped file as well.
+        Resource::Shm if event.has(Sign::EndUntold) => Text::new("may be full", "可能已满"),
         Resource::Shm => Text::new("is full", "已满"),
         // Such errors follow a broken context or an internal fault as well.
         Resource::Gpu if event.has(Sign::Disguised) && !event.says_out_of_memory() => {

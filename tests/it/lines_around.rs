@@ -396,3 +396,33 @@ fn ranks_whose_memory_is_missing_sit_on_the_wrong_device() {
     // Its note spoke of a launcher that is younger than the release of the log, and the line was left out for it.
     assert!(offers_for(failed).contains(&"device-per-rank"), "{}", report(failed));
 }
+
+#[test]
+fn a_projection_that_was_made_to_fit_proves_nothing() {
+    let log = "llama_params_fit_impl: projected to use 66721 MiB of device memory vs. 22161 MiB of free device \
+               memory\nllama_params_fit: successfully fit params to free device memory\nmain: server is listening\nCUDA error: \
+               out of memory\n  current device: 0, in function alloc at /w/ggml/src/ggml-cuda/ggml-cuda.cu:432\n";
+    let told = incident(log);
+    assert_eq!(told["facts"]["free_bytes"], Value::Null);
+    assert!(!told["mechanisms"].as_array().unwrap().iter().any(|one| one["id"] == "own-estimate"), "{told}");
+}
+
+#[test]
+fn what_an_interpreter_holds_is_no_strangers() {
+    let failed = "RuntimeError: CUDA error: out of memory\n$ nvidia-smi | tail -3\n|    0     27120    C   python            \
+                  10914MiB |\n+----+\n";
+    let read =
+        |log: &str| incident(log)["mechanisms"].as_array().unwrap().iter().any(|one| one["id"] == "device-afterwards");
+    assert!(read(&format!("$ python train.py\n{failed}")), "{}", report(failed));
+    assert!(!read(&format!(">>> out = net(x)\n{failed}")));
+    assert!(!read(&format!("In [3]: out = net(x)\n{failed}")));
+}
+
+#[test]
+fn a_loss_that_is_a_number_keeps_nothing() {
+    let log = |made: &str| format!("{FULL}    {made}\n    running_loss += loss\n");
+    let read =
+        |log: &str| incident(log)["mechanisms"].as_array().unwrap().iter().any(|one| one["level"] == "in-the-code");
+    assert!(read(&log("loss = criterion(out, y)")));
+    assert!(!read(&log("loss = criterion(out, y).item()")) && !read(&log("loss = float(criterion(out, y))")));
+}

@@ -858,3 +858,16 @@ fn a_program_that_any_device_holds_is_not_too_large() {
     assert!(!report(log).contains("too large for"), "{}", report(log));
     assert!(report(log).contains("a sliver of any device"), "{}", report(log));
 }
+
+#[test]
+fn a_bus_error_says_no_more_than_that_shared_memory_may_be_full() {
+    let log = "ERROR text_generation_launcher: Download process was signaled to shutdown with signal 7\n";
+    assert!(report(log).starts_with("Shared memory (/dev/shm) may be full"), "{}", report(log));
+}
+
+#[test]
+fn gdi_is_believed_where_no_rectangle_or_file_is_named() {
+    let log = "System.OutOfMemoryException: Out of memory.\n   at System.Drawing.Gdip.CheckStatus(Int32 status)\n   at \
+               System.Drawing.Graphics.DrawImage(Image image, Rectangle rect)\n";
+    assert!(!report(log).contains("No out-of-memory failure"), "{}", report(log));
+}

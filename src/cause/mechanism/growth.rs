@@ -301,8 +301,10 @@ pub const ACCUMULATES: Mechanism = Mechanism {
                 Reading::new(
                     "in-the-code",
                     text!(
-                        en: "the code shown keeps a tensor of each step, and with it all that was computed on the way",
-                        zh: "所示代码在每一步都保留一个张量，连同其计算图一起留在显存中"
+                        en: "the code shown collects losses or outputs of each step without `.item()` or `.detach()`: \
+                             where they are tensors, all that was computed on the way stays",
+                        zh: "所示代码在每一步收集损失或输出，没有 `.item()` 或 `.detach()`：若它们是张量，\
+                             其计算图会一直留在显存中"
                     ),
                 )
                 .at(*span),

@@ -377,7 +377,7 @@ pub const ROUNDS: Mechanism = Mechanism {
     },
 };
 
-/// How long it ran before it was killed.
+/// How long it ran before it ended.
 pub const LIFETIME: Mechanism = Mechanism {
     id: "lifetime",
     levels: &["seconds", "minutes", "hours", "days"],
@@ -400,8 +400,8 @@ pub const LIFETIME: Mechanism = Mechanism {
             _ => {
                 let hours = seconds / 3600.0;
                 text!(
-                    en: "it ran for {hours:.1} hours before it was killed (computed from its times)",
-                    zh: "在被杀之前运行了 {hours:.1} 小时（由起止时间算出）"
+                    en: "it had run for {hours:.1} hours when it ended (computed from its times)",
+                    zh: "结束时已运行 {hours:.1} 小时（由起止时间算出）"
                 )
             }
         };
@@ -433,9 +433,9 @@ pub const RESTARTS: Mechanism = Mechanism {
                 Reading::new(
                     "hours-apart",
                     text!(
-                        en: "it was killed again and again at the same size, each time long after the last: it takes \
-                             that long to get there",
-                        zh: "多次在同样的大小上被杀，每次相隔很久：要经过那么久才涨到那里"
+                        en: "it was killed again and again at the same size, each time long after the last: it grows \
+                             that far, or does something as large now and then",
+                        zh: "多次在同样的大小上被杀，每次相隔很久：或是逐渐涨到那里，或是偶尔做同样大的工作"
                     ),
                 )
                 .at(*span),

@@ -335,7 +335,6 @@ pub const ESTIMATE: Mechanism = Mechanism {
                 .at(there.at),
             );
         }
-        // What is left of a device beside its driver and its screen is nine tenths of it at least.
         if let (Some(need), Some(free)) = (event.facts.get(Fact::Needed), event.facts.get(Fact::Free))
             && event.program == Program::LlamaCpp
             && event.resource == Resource::Gpu

@@ -75,13 +75,15 @@ fn bare_error(document: &Document, position: usize) -> Option<Event> {
 const PROJECTED_BEFORE: usize = 200;
 
 /// `projected to use 18046 MiB of device memory vs. 14720 MiB of free device memory`: its own account of a model, its
-/// cache and its buffers on one device, before anything is loaded.
+/// cache and its buffers on one device, before anything is loaded. What it then made fit is no account of what it took.
 fn projected(document: &Document, position: usize, event: &mut Event) {
     const USES: &str = "projected to use ";
-    let told = field::before(position, PROJECTED_BEFORE).find(|at| {
-        let line = field::text(document, *at);
-        line.contains(USES) && line.contains(" of device memory vs. ")
-    });
+    let told = field::before(position, PROJECTED_BEFORE)
+        .take_while(|at| !field::text(document, *at).contains("successfully fit params"))
+        .find(|at| {
+            let line = field::text(document, *at);
+            line.contains(USES) && line.contains(" of device memory vs. ")
+        });
     let Some(at) = told else { return };
     let line = field::text(document, at);
     let place = Span::line(field::number(document, at));

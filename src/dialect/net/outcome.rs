@@ -204,12 +204,7 @@ fn typed(line: &str) -> Option<&str> {
         let named = prompt.contains('@') && (!prompt.contains(' ') || prompt.starts_with(['[', '(']));
         named.then_some(rest)
     });
-    // `C:\work>solver`: Windows'.
-    let typed = typed.or_else(|| {
-        let (folder, rest) = line.split_once('>')?;
-        let (drive, _) = folder.trim_start_matches("PS ").split_once(":\\")?;
-        (drive.len() == 1 && drive.starts_with(|c: char| c.is_ascii_alphabetic())).then(|| rest.trim_start())
-    });
+    let typed = typed.or_else(|| field::behind_a_folder(line));
     typed.filter(|typed| typed.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '.' | '/')))
 }
 

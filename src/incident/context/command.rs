@@ -1,5 +1,6 @@
 //! The commands that started programs: typed at a prompt, echoed by a launcher, or listed as its arguments.
 
+use crate::dialect::field;
 use crate::evidence::Span;
 use crate::input::Document;
 
@@ -114,7 +115,7 @@ fn of_a_folder(line: &str, first: &str) -> bool {
 
 fn strip_prompt(text: &str) -> &str {
     let text = text.strip_prefix("+ ").unwrap_or(text);
-    if let Some(command) = behind_a_folder(text) {
+    if let Some(command) = field::behind_a_folder(text) {
         return command;
     }
     for mark in ["$ ", "% ", "cmd = ", "CMD: ", "Command: ", "command: ", "Running command: ", "> "] {
@@ -131,15 +132,6 @@ fn strip_prompt(text: &str) -> &str {
         return text[i + 2..].trim_start();
     }
     text.strip_prefix('!').unwrap_or(text)
-}
-
-/// What is typed behind the prompt of Windows, which is the folder: `(env) C:\work>python train.py`.
-fn behind_a_folder(text: &str) -> Option<&str> {
-    let prompt = text.split_once(") ").filter(|_| text.starts_with('(')).map_or(text, |(_, prompt)| prompt);
-    let (folder, command) = prompt.split_once('>')?;
-    let (drive, rest) = folder.trim_start_matches("PS ").split_once(":\\")?;
-    let drive = drive.len() == 1 && drive.bytes().all(|b| b.is_ascii_alphabetic());
-    (drive && rest.len() < 160).then(|| command.trim_start())
 }
 
 /// `['/opt/python', '-u', 'train.py', …]` as launchers print what they ran, joined with spaces.

@@ -147,7 +147,8 @@ impl Origin {
             }
             found.take(line);
             if line.number < at.first {
-                found.shown = shows_a_log(&line.text).or(found.shown);
+                let stays = at_an_interpreter(&line.text).then_some(true);
+                found.shown = stays.or_else(|| shows_a_log(&line.text)).or(found.shown);
             } else if line.number > at.last && found.shown != Some(true) {
                 let asked = found.origin.asked_afterwards;
                 found.origin.asked_afterwards = asked.or(asks_a_tool(&line.text).then_some(line.number));
@@ -166,7 +167,8 @@ struct Found {
     listed: BTreeSet<u64>,
     /// The container that compose names at the start of the last line that it printed.
     service: Option<String>,
-    /// The last command above the failure shows what another program logged, which may still run.
+    /// The last command above the failure shows what another program logged, or was typed at an interpreter: the
+    /// process may still run.
     shown: Option<bool>,
 }
 
@@ -333,6 +335,11 @@ fn shows_a_log(text: &str) -> Option<bool> {
     let command = typed(text)?;
     let tool = command.split_whitespace().next().unwrap_or_default();
     Some(VIEWERS.contains(&tool) || command.ends_with('&'))
+}
+
+/// True for a line that was typed at Python's or IPython's prompt.
+fn at_an_interpreter(text: &str) -> bool {
+    text.starts_with(">>> ") || text.starts_with("In [")
 }
 
 /// True for a command at a prompt that shows how full the devices are: `ann@host:~$ nvidia-smi`.

@@ -165,16 +165,12 @@ impl<'a> ContextReader<'a> {
             }
             let command = position < command_until;
             let indented = text.starts_with([' ', '\t']);
-            // A notebook shows the lines around each frame's, those of libraries too.
-            if !indented || text.contains("File \"") {
+            let frame = text.contains("File \"");
+            if frame || !indented {
+                in_frame = frame;
+                // A notebook shows the lines around each frame's, those of libraries too.
                 of_a_library = text.contains("-packages/") || text.contains("-packages\\");
-            }
-            if text.contains("File \"") {
-                in_frame = true;
-                installed_frame = text.contains("-packages/") || text.contains("-packages\\");
-            } else if !indented {
-                in_frame = false;
-                installed_frame = false;
+                installed_frame = frame && of_a_library;
             }
             let own = !advised && !message && !installed_frame;
             // A loop prints the same line again and again: what it states was stated the first times.
@@ -294,6 +290,7 @@ impl<'a> ContextReader<'a> {
         for setting in found {
             self.keep(setting, Source::Dump, line, kept);
         }
+        seen.loss_is_a_number |= surroundings::makes_a_number_of_the_loss(text);
         let mut clues = Vec::new();
         surroundings::clues(text, &mut clues);
         let in_messages = [
@@ -313,7 +310,7 @@ impl<'a> ContextReader<'a> {
             if clue == Clue::GrowingList && !seen.grows_to(surroundings::large_block(text)) {
                 continue;
             }
-            if clue == Clue::KeepsTensors && foreign {
+            if clue == Clue::KeepsTensors && (foreign || seen.loss_is_a_number) {
                 continue;
             }
             if seen.clues.insert(clue) {
@@ -365,6 +362,12 @@ impl<'a> ContextReader<'a> {
         self.launches.partition_point(|launch| launch.at.first < line)
     }
 
+    /// The line on which the program was started whose run a line belongs to, 0 where none is shown.
+    fn begun(&self, line: u64) -> u64 {
+        let run = self.runs_before(line).checked_sub(1).and_then(|run| self.launches.get(run));
+        run.map_or(0, |launch| launch.at.first)
+    }
+
     /// The line on which the next program is started behind a line.
     pub fn next_run(&self, line: u64) -> u64 {
         self.launches
@@ -393,8 +396,7 @@ impl<'a> ContextReader<'a> {
             (told.progress.epoch.is_some() || step.is_some()).then(|| (epoch, step.unwrap_or(0)))
         };
         let before = self.progress.partition_point(|told| told.line < at.first);
-        let launched = self.launches.partition_point(|launch| launch.at.first < at.first);
-        let since = launched.checked_sub(1).and_then(|run| self.launches.get(run)).map_or(0, |launch| launch.at.first);
+        let since = self.begun(at.first);
         let mut reached: Option<(f64, u64)> = None;
         let earlier = self.progress[before.saturating_sub(PROGRESS_SEARCHED)..before].iter();
         for told in earlier.filter(of_it).filter(|told| told.line >= since) {
@@ -799,11 +801,10 @@ impl<'a> ContextReader<'a> {
                 context.clues.entry(Clue::FirstEpochSinceResume).or_insert(told);
             }
         }
-        let begun = self.runs_before(at.first).checked_sub(1).and_then(|run| self.launches.get(run));
-        let begun = begun.map_or(since, |launch| launch.at.first);
-        let of_it = self.answered.iter().filter(|line| **line >= begun && **line < at.first);
-        if of_it.clone().count() >= ANSWERED
-            && let (Some(first), Some(last)) = (of_it.clone().next(), of_it.clone().next_back())
+        let place = |line: u64| self.answered.partition_point(|answered| *answered < line);
+        let answered = self.answered.get(place(self.begun(at.first))..place(at.first)).unwrap_or(&[]);
+        if let [first, .., last] = answered
+            && answered.len() >= ANSWERED
         {
             context.clues.entry(Clue::RequestsAnswered).or_insert(Span::lines(*first, *last));
         }
@@ -899,6 +900,8 @@ struct Seen {
     subjects: std::collections::HashSet<Subject>,
     /// Bytes of the last large block that was reported.
     block: Option<u64>,
+    /// The code shown keeps the loss as a number from where it is made.
+    loss_is_a_number: bool,
 }
 
 impl Seen {

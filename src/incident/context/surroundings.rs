@@ -305,6 +305,14 @@ fn keeps_tensors(text: &str) -> bool {
     })
 }
 
+/// Code that keeps no more than a number of the loss: `loss = criterion(out, y).item()`.
+pub(super) fn makes_a_number_of_the_loss(text: &str) -> bool {
+    text.len() <= 256
+        && text.split_once(" = ").is_some_and(|(name, value)| {
+            name.trim_start().starts_with("loss") && (value.contains(".item()") || value.starts_with("float("))
+        })
+}
+
 /// Clues that a line holds, wherever it stands in the log.
 pub(super) fn clues(text: &str, found: &mut Vec<Clue>) {
     let lower = text.to_ascii_lowercase();

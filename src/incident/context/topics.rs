@@ -59,6 +59,8 @@ const KEYWORDS: &[(&str, u8)] = &[
     ("rlimit_as", SETTING),
     ("loss +=", CLUE),
     (".append(", CLUE),
+    (".item()", CLUE),
+    ("loss = float(", CLUE),
     ("memory_fraction", CLUE),
     ("memory-fraction", CLUE),
     ("system ram", SETTING),

@@ -99,7 +99,7 @@ pub(super) struct Trends {
     tracks: BTreeMap<Track, Vec<(u64, f64)>>,
     /// Readings of a service that somebody took beside its log, by its name; they may stand behind the message.
     watched: BTreeMap<String, Vec<(u64, f64)>>,
-    /// The line up to which bare numbers under times are resident memory in KiB, and how it is told.
+    /// The line up to which bare numbers behind times are resident memory in KiB.
     resident_until: u64,
     cards: Vec<(u64, Vec<Card>)>,
     pools: Vec<AnnouncedPool>,
@@ -186,7 +186,9 @@ impl Trends {
             |c: char| c.is_ascii_digit() || matches!(c, ':' | '-' | '/' | '.' | 'T' | 'Z' | ' ' | '\t' | ',');
         let kib: u64 = number.parse().ok().filter(|kib| (1024..1 << 40).contains(kib))?;
         let timed = time.contains(':') && time.chars().all(of_a_clock);
-        self.resident_until = if timed { line + RESIDENT_FOR } else { self.resident_until };
+        if timed {
+            self.resident_until = line + RESIDENT_FOR;
+        }
         timed.then_some(("rss".into(), kib as f64 * 1024.0))
     }
 
