@@ -94,6 +94,11 @@ fn line_of(event: &Event, fact: Fact) -> u64 {
     event.facts.get(fact).map_or(event.at.first, |figure| figure.at.first)
 }
 
+/// The failing request was the first one.
+fn nothing_held_yet(event: &Event) -> bool {
+    event.resource.on_device() && event.facts.get(Fact::Allocated).is_some_and(|figure| figure.bytes == 0)
+}
+
 fn request(event: &Event, ledger: &mut Ledger) {
     if let (Some(requested), Some(free)) = (ledger.requested, ledger.free)
         && free.low >= requested.high
@@ -105,15 +110,26 @@ fn request(event: &Event, ledger: &mut Ledger) {
         // A refusal that the message explains otherwise needs no reading at another moment.
         && ![Sign::ExpandableReserve, Sign::RefusedByLimit, Sign::CustomAllocator].iter().any(|sign| event.has(*sign))
     {
+        // What was never cached was not given back either.
+        let text = match nothing_held_yet(event) {
+            true => text!(
+                en: "{free} is printed as free although {requested} was refused, and PyTorch held nothing yet that it \
+                     could have given back: another process has let go since, or something else than free memory \
+                     decided",
+                zh: "打印的空闲量 {free} 大于被拒绝的请求 {requested}，而 PyTorch 当时还没有任何可归还的显存：\
+                     其他进程此后已释放，或者决定结果的并不是空闲显存"
+            ),
+            false => text!(
+                en: "{free} is printed as free although {requested} was refused: “free” is read after the failed \
+                     attempt, when cached memory may have been given back or another process have let go",
+                zh: "打印的空闲量 {free} 大于被拒绝的请求 {requested}：“free” 是在失败之后读取的，那时缓存可能已归还，\
+                     或其他进程可能已释放"
+            ),
+        };
         ledger.contradictions.push(Contradiction::resolved(
             Invariant::FreeServesRequest,
             vec![line_of(event, Fact::Free)],
-            text!(
-                en: "{free} is printed as free although {requested} was refused: “free” is read after the failed \
-                     attempt, when cached memory has been given back or another process has let go",
-                zh: "打印的空闲量 {free} 大于被拒绝的请求 {requested}：“free” 是在失败之后读取的，那时缓存已归还或其他\
-                     进程已释放"
-            ),
+            text,
         ));
     }
     if let (Some(requested), Some(capacity)) = (ledger.requested, ledger.capacity)
@@ -128,9 +144,10 @@ fn request(event: &Event, ledger: &mut Ledger) {
             ),
         ));
     }
-    if event.resource.on_device()
-        && event.facts.get(Fact::Allocated).is_some_and(|figure| figure.bytes == 0)
+    if nothing_held_yet(event)
         && ledger.share(ledger.outside).is_some_and(|share| share > 0.05)
+        // Who finds enough free is kept out by something else.
+        && !ledger.requested.zip(ledger.free).is_some_and(|(requested, free)| free.low >= requested.high)
     {
         ledger.contradictions.push(Contradiction::resolved(
             Invariant::SomethingIsHeld,

@@ -95,7 +95,9 @@ pub fn trains(incident: &Incident) -> bool {
     ) || context.optimizer.is_known()
         // Of a script that predicts, the epoch is the checkpoint's, and the trainer's library only has the model.
         || !context.runs_to_predict()
-            && (context.epoch.is_known() || context.epochs.is_known() || purpose == Some(Purpose::Training))
+            && (context.epoch.is_known()
+                || context.epochs.is_known()
+                || purpose == Some(Purpose::Training) && !context.has(Clue::Predicts))
         || context.accumulation.is_known()
         || context.zero_stage.is_known()
         || context.gradient_checkpointing.is_known()

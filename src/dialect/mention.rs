@@ -36,3 +36,36 @@ pub(super) fn is_comparison(line: &str) -> bool {
         .iter()
         .any(|code| line.contains(code))
 }
+
+/// True where what stands before some words is a command that searches for them: `$ dmesg -T | grep -i 'oom|`.
+pub(super) fn is_search(before: &str) -> bool {
+    const TOOLS: &[&str] = &["grep", "egrep", "fgrep", "zgrep", "rg", "ag", "findstr", "select-string", "sls"];
+    let mut last = "";
+    before.split_whitespace().any(|word| {
+        // At a line's start, behind a prompt, a pipe or the end of another command.
+        let starts = last.is_empty() || last.ends_with(['$', '#', '%', '>', '|', ';', '&']) || last == "sudo";
+        last = word;
+        starts && TOOLS.iter().any(|tool| word.eq_ignore_ascii_case(tool))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_search_for_words_is_told_from_a_program_that_says_them() {
+        for before in [
+            "ann@box:~$ dmesg -T | grep -i -E 'oom|",
+            "$ grep -ri '",
+            "# journalctl -k | egrep '",
+            "PS C:\\work> Select-String '",
+            "sudo grep \"",
+        ] {
+            assert!(is_search(before), "{before}");
+        }
+        for before in ["grep: ", "line 4: 18112 Killed cat big", "Killed process 12 (grep) ", "the grep of it ran "] {
+            assert!(!is_search(before), "{before}");
+        }
+    }
+}

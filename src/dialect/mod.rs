@@ -252,7 +252,8 @@ impl Event {
 
     /// True where the message speaks of a driver's interface that every vendor implements.
     fn on_any_vendors_device(&self) -> bool {
-        matches!(self.program, Program::Vulkan | Program::OpenCl | Program::WebGpu | Program::Wgpu)
+        // MindSpore's pool words its refusals alike on Ascend and on NVIDIA's.
+        matches!(self.program, Program::Vulkan | Program::OpenCl | Program::WebGpu | Program::Wgpu | Program::Mindspore)
             || ["VK_ERROR", "ulkan", "CL_MEM_OBJECT", "clCreateBuffer", "WebGPU", "vc4-drm", "[drm]", "i915 "]
                 .iter()
                 .any(|word| self.message.contains(word))

@@ -5,6 +5,7 @@
 //! line alone, or only by the net.
 
 use super::bare::bare;
+use super::field;
 use super::joined::begins_with_stamp;
 use crate::input::{Document, Line};
 
@@ -168,7 +169,7 @@ impl Broken {
                     return false;
                 }
                 // A shell breaks what is typed at its last column.
-                if line.text.starts_with("$ ") {
+                if line.text.starts_with("$ ") || field::behind_a_folder(&line.text).is_some() {
                     return false;
                 }
                 let word = next.text.split_whitespace().next().map_or(0, |word| word.chars().count());

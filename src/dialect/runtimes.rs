@@ -22,6 +22,7 @@ pub const DIALECT: Dialect = Dialect {
         "(?i)fork failed",
         "(?i)cannot fork",
         "(?i)array size preference",
+        "(?i)maximum variable size",
         "(?i)out of memory.",
         "(?i)out of memory error",
         "(?i)out of memory on device",
@@ -413,6 +414,15 @@ const SENTENCES: &[Wording] = &[
         program: Program::Matlab,
         resource: Resource::Gpu,
         lines: 2,
+        ..WORDING
+    },
+    // gpuArray and CUDAKernel: one array is larger than the device makes.
+    Wording {
+        says: &["maximumvariablesizeallowedonthedeviceisexceeded"],
+        slug: "matlab-device-array",
+        program: Program::Matlab,
+        resource: Resource::Gpu,
+        signs: &[Sign::BufferSizeLimit],
         ..WORDING
     },
     Wording {

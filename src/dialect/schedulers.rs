@@ -26,6 +26,8 @@ pub const DIALECT: Dialect = Dialect {
         "(?i)exceeds job hard limit",
         "(?i)term_swap",
         "(?i)held due to oom",
+        "(?i)periodic_hold",
+        "(?i)periodic hold",
         "(?i)out-of-memory event",
         "(?i)is out of memory",
         "(?i)request_memory",
@@ -173,6 +175,15 @@ const TABLE: &[Wording] = &[
             "jobhasencounteredanout-of-memoryevent",
             "jobwasoomkilledbycgroupmemorylimit",
         ],
+        slug: "htcondor-memory-limit",
+        program: Program::HtCondor,
+        resource: Resource::Cgroup,
+        signs: LIMIT,
+        ..WORDING
+    },
+    // What a pool's policy says of a job that it holds; the figure behind it is in a unit of the policy's own.
+    Wording {
+        says: &["periodic_holdduetomemory", "periodicholdduetomemory"],
         slug: "htcondor-memory-limit",
         program: Program::HtCondor,
         resource: Resource::Cgroup,

@@ -158,6 +158,8 @@ const ROWS: &[Wording] = &[
     row(&["rtMalloc fail"], "ascend-malloc", Program::Ascend, Gpu).shows(&[Sign::Npu]),
     row(&["Memory_Allocation_Failure(EL0004)"], "ascend-allocation", Program::Ascend, Gpu).shows(&[Sign::Npu]),
     row(&["vkAllocateMemory failed -2"], "ncnn-device", Program::Ncnn, Gpu),
+    // VK_ERROR_TOO_MANY_OBJECTS, before -1, which it begins with.
+    row(&["vkAllocateMemory failed -10"], "ncnn-allocations", Program::Ncnn, Gpu).shows(&[Sign::AllocationsRanOut]),
     row(&["vkAllocateMemory failed -1"], "ncnn-host", Program::Ncnn, Host),
     row(&["clCreateBuffer failed: INVALID_BUFFER_SIZE"], "opencl-buffer-size", Program::OpenCl, Gpu)
         .shows(&[Sign::BufferSizeLimit]),
@@ -321,6 +323,7 @@ const TRIGGERS: &[&str] = &[
     "Memory isn't enough and alloc failed",
     "Malloc device memory failed, size[",
     "vkAllocateMemory failed -2",
+    "vkAllocateMemory failed -10",
     "vkAllocateMemory failed -1",
     "clCreateBuffer failed: INVALID_BUFFER_SIZE",
     "failed: OUT_OF_RESOURCES",

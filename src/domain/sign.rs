@@ -34,6 +34,8 @@ closed_set! {
         EndUntold = "end-untold",
         /// What ran out are handles that a program makes anew with each call, not bytes.
         HandlesRanOut = "handles-ran-out",
+        /// What ran out is the number of allocations that a driver keeps at a time, whatever their size.
+        AllocationsRanOut = "allocations-ran-out",
         /// The error may have been raised by an earlier asynchronous operation.
         Asynchronous = "asynchronous",
         /// Raised while creating a context or library handle, before any tensor.

@@ -75,6 +75,9 @@ fn advise(case: &Case) -> Advice {
     // The free blocks of private pools have a figure of their own.
     let default_pools = case.ledger.amount(Holder::Cached).or(case.cached());
     Advice::WontHelp(match default_pools {
+        Some(cached) if cached.high == 0 => {
+            text!(en: "PyTorch has nothing cached here", zh: "此处 PyTorch 没有任何缓存")
+        }
         Some(cached) => {
             let shown = about(cached);
             text!(

@@ -26,6 +26,7 @@ pub const FIX: Fix = Fix {
             && !one_holds_all(case)
             && !holds_nearly_all(case)
             && several_run(case)
+            && case.context.makes_one_by_one().is_none()
             && !in_parts(case)
             && !alone_in_its_group(case)
             && !case.alone_in_its_container()

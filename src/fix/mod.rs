@@ -358,15 +358,38 @@ impl Shell {
 fn of_windows(line: &str, shell: Shell) -> String {
     if let Some(set) = line.strip_prefix("export ") {
         let (sets, remark) = set.split_once("   # ").map_or((set, None), |(sets, remark)| (sets, Some(remark)));
-        let sets = sets.split(' ').map(|set| shell.sets(set)).collect::<Vec<_>>().join("\n");
+        let mut rest = Some(sets);
+        let each = std::iter::from_fn(|| {
+            let (set, after) = rest.map(first_word)?;
+            rest = after;
+            Some(shell.sets(set))
+        });
+        let sets = each.collect::<Vec<_>>().join("\n");
         return remark.map_or(sets.clone(), |remark| format!("{sets}   # {remark}"));
     }
-    let variable = line.split_once(' ').filter(|(first, _)| {
-        first.split_once('=').is_some_and(|(name, _)| {
-            !name.is_empty() && name.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_')
-        })
+    let (set, command) = first_word(line);
+    let names_a_variable = set.split_once('=').is_some_and(|(name, _)| {
+        !name.is_empty() && name.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_')
     });
-    variable.map_or(line.to_string(), |(set, command)| format!("{}\n{}", shell.sets(set), of_windows(command, shell)))
+    match command {
+        _ if !names_a_variable => line.to_string(),
+        Some(command) => format!("{}\n{}", shell.sets(set), of_windows(command, shell)),
+        None => shell.sets(set),
+    }
+}
+
+/// What stands before the first blank that is in no placeholder (`<nine tenths of the limit>`), and what comes after.
+fn first_word(line: &str) -> (&str, Option<&str>) {
+    let mut depth = 0_usize;
+    for (at, letter) in line.char_indices() {
+        match letter {
+            '<' => depth += 1,
+            '>' => depth = depth.saturating_sub(1),
+            ' ' if depth == 0 => return (&line[..at], Some(&line[at + 1..])),
+            _ => {}
+        }
+    }
+    (line, None)
 }
 
 /// What a fix costs.

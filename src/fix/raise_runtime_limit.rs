@@ -55,7 +55,7 @@ pub const FIX: Fix = Fix {
             )
             .when("addresses"),
         line(Target::Go, "GOMEMLIMIT=<nine tenths of the limit>")
-            .note("collects earlier; does not lift ulimit -v", "更早回收；不会放开 ulimit -v")
+            .note("collects earlier; lifts no limit of the system's", "更早回收；不会放开系统的限制")
             .unless("32-bit"),
         line(Target::Node, "NODE_OPTIONS=--max-old-space-size={heap}").when("by-its-heap"),
         line(Target::Node, "node --max-old-space-size={heap} ...")

@@ -49,7 +49,8 @@ fn advise(case: &Case) -> Advice {
         return Advice::WontHelp(why);
     }
     if case.on_gpu() {
-        if case.pytorch() && case.windows() {
+        // Where RAM is among the candidates a larger page file is no folk remedy.
+        if case.pytorch() && case.windows() && case.confidence(CauseId::HostMemory) < 0.1 {
             return Advice::WontHelp(text!(
                 en: "swap and more RAM do not extend what PyTorch may allocate on the GPU",
                 zh: "swap 或更多内存并不能增加 PyTorch 可用的显存"

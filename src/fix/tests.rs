@@ -860,3 +860,13 @@ fn a_form_of_few_bits_needs_what_its_name_tells_and_exllamas_keeps_no_layer_on_t
     assert!(!proved(&narrow), "32 billion weights of 3 bits are 11.2 GiB");
     assert!(proved(&of("heron-32B-Q8_0.gguf")));
 }
+
+#[test]
+fn a_placeholder_of_several_words_is_one_value_to_a_shell_of_windows() {
+    let set = "GOMEMLIMIT=<nine tenths of the limit>";
+    assert_eq!(of_windows(set, Shell::PowerShell), "$env:GOMEMLIMIT = \"<nine tenths of the limit>\"");
+    assert_eq!(of_windows(set, Shell::Cmd), format!("set {set}"));
+    assert_eq!(of_windows("A=<one or two> tool --fast", Shell::Cmd), "set A=<one or two>\ntool --fast");
+    assert_eq!(of_windows("export A=1 B=<two of them>", Shell::Cmd), "set A=1\nset B=<two of them>");
+    assert_eq!(of_windows("--batch <half of it>", Shell::Cmd), "--batch <half of it>");
+}

@@ -162,7 +162,8 @@ pub fn assemble(document: &Document, events: Vec<Event>) -> (Vec<Incident>, Vec<
 fn foreign_device(event: &Event, context: &Context) -> Option<Sign> {
     let message = event.message.to_ascii_lowercase();
     let named = event.program.accelerator().is_some() || message.contains("cuda") || message.contains("nvidia");
-    if event.resource != Resource::Gpu || event.accelerator() != Accelerator::Cuda || named {
+    let unsaid = matches!(event.accelerator(), Accelerator::Cuda | Accelerator::Any);
+    if event.resource != Resource::Gpu || !unsaid || named {
         return None;
     }
     match context.origin.vendor? {

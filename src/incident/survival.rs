@@ -378,6 +378,11 @@ fn exit_code(lower: &str) -> Option<i64> {
             let rest = ["status", "code", "of", "is"].iter().fold(rest, |rest, word| {
                 rest.strip_prefix(word).map_or(rest, |rest| rest.trim_start_matches([' ', ':', '=']))
             });
+            // Windows prints them so: `0xC0000017`.
+            if let Some(digits) = rest.strip_prefix("0x") {
+                let length = digits.bytes().take_while(u8::is_ascii_hexdigit).count();
+                return i64::from_str_radix(&digits[..length], 16).ok();
+            }
             let sign = if rest.starts_with('-') { -1 } else { 1 };
             let digits: String = rest.trim_start_matches('-').chars().take_while(char::is_ascii_digit).collect();
             if let Ok(code) = digits.parse::<i64>() {

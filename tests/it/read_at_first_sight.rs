@@ -708,3 +708,104 @@ fn paddles_message_below_two_headings_belongs_to_the_traceback() {
                and available memory is only 479.750000MB.\n";
     assert_eq!(crate::lines_around::incident(log)["context"]["phase"]["value"], "backward");
 }
+
+#[test]
+fn the_month_of_may_supposes_nothing() {
+    for log in [
+        "Fri May  3 21:02:11 2024 grid: Out of memory!\n",
+        "[Worker #8 May 3 21:02] Error allocating memory for FFT data.\n",
+        "grid 3 May 21:02: out of memory\n",
+    ] {
+        assert!(fails(log), "{log}");
+    }
+    assert!(!fails("grid: this may lead to out of memory\n"));
+}
+
+#[test]
+fn who_searches_a_log_for_words_has_not_said_them() {
+    for typed in [
+        "ann@box:~$ dmesg -T | grep -i -E 'oom|out of memory'",
+        "$ grep -ri 'out of memory' /var/log/syslog",
+        "# journalctl -k | egrep 'Out of memory'",
+        "PS C:\\work> Select-String 'out of memory' run.log",
+    ] {
+        assert!(!fails(&format!("starting\n{typed}\n$ true\n")), "{typed}");
+        let found = "grid: out of memory allocating 4096 bytes";
+        assert!(fails(&format!("starting\n{typed}\n{found}\n")), "what it found counts: {typed}");
+    }
+}
+
+#[test]
+fn a_line_that_begins_with_a_hyphen_and_a_time_is_no_item_of_a_list() {
+    assert!(fails("- 15:04:10.226 ERROR: \tCould not allocate memory for 'array for input sequences'.\n"));
+    assert!(!fails("- Out of memory errors are now reported with the file's name\n"));
+}
+
+#[test]
+fn an_exit_code_in_hexadecimal_is_none_of_success() {
+    let log = "      1 [main] make 20112 C:\\cygwin64\\bin\\make.exe: *** fatal error in forked process - couldn't allocate heap, \
+               Win32 error 1455, base 0xA00000000\n    801 [main] make 1411 dofork: child -1 - forked process 20112 died \
+               unexpectedly, retry 0, exit code 0x100, errno 11\nmake: fork: Resource temporarily unavailable\n";
+    assert!(fails(log));
+}
+
+#[test]
+fn too_many_allocations_are_no_lack_of_memory() {
+    let of = |code: i32| incident(&format!("[0 GTX 1650]  queueC=2[8]\nvkAllocateMemory failed {code}\n"));
+    assert_eq!(of(-10)["causes"][0]["id"], "framework_limit");
+    assert_eq!(of(-10)["resource"], "gpu");
+    assert_eq!(of(-1)["resource"], "host");
+}
+
+#[test]
+fn refusals_of_calls_by_their_names_are_heard() {
+    for (log, resource) in [
+        ("ERROR: VirtualAlloc commit failed.\n", "host"),
+        ("failed to calloc 1449551462 bytes\n", "host"),
+        ("RuntimeError: Cuda error: 2[cudaMalloc(&m_gpuPtr, bytes);]\n", "gpu"),
+        (
+            "Error using parallel.gpu.CUDAKernel/feval\nMaximum variable size allowed on the device is exceeded.\n",
+            "gpu",
+        ),
+        ("Syntax Error (411): Illegal character\nBogus memory allocation size\n", "host"),
+        ("ERROR [step bwa] Cannot make job: Requested at least 32000 ram but only 15000 available\n", "host"),
+        ("1050981.0 nadia 11/7 22:48 Job put on hold by SYSTEM_PERIODIC_HOLD due to memory usage 3060000.\n", "cgroup"),
+    ] {
+        assert!(fails(log), "{log}");
+        assert_eq!(incident(log)["resource"], resource, "{log}");
+    }
+}
+
+#[test]
+fn a_warning_is_a_failure_where_what_follows_fails() {
+    let log = |then: &str| {
+        format!(
+            "nodes 84021 elements 78400\nWARNING LinSOE : ran out of memory for A (size,super,sub) (252063, 240119, 240119)\n\
+             {then}OpenSees > \n> \n> \n"
+        )
+    };
+    assert!(fails(&log("WARNING setLinks: setSize() failed\nanalyze() - domainChanged failed at step 0 of 10\n")));
+    assert!(!fails(&log("record 1/22 scale 1.0\nrecord 2/22 scale 1.0\nrecord 22/22 scale 1.0\n")));
+}
+
+#[test]
+fn a_test_that_swallows_the_words_is_no_failure() {
+    assert!(!fails("PASS  src/limit.test.ts\n    ✓ swallows \"grid: out of memory\" (11 ms)\n"));
+}
+
+#[test]
+fn frames_of_a_video_that_is_predicted_train_nothing() {
+    let log = format!(
+        "from ultralytics.models.sam import SAM2VideoPredictor\nvideo 1/1 (frame 256/43574) /home/r/a.mp4: 1024x1024 1 0, \
+         680.5ms\nvideo 1/1 (frame 257/43574) /home/r/a.mp4: 1024x1024 1 0, 679.0ms\n{FULL_CARD}"
+    );
+    let told = report(&log);
+    assert!(!told.contains("in training") && !told.contains("a training job"), "{told}");
+}
+
+#[test]
+fn a_command_typed_at_windows_prompt_is_not_broken_between_words() {
+    let log = "E:\\shake-v2.8.4>collector.windows  -verbose 0 -conf=E:\\shake-v2.8.4\\collector.conf\nruntime: VirtualAlloc of \
+               17113088 bytes failed with errno=1455\nfatal error: out of memory\n";
+    assert_eq!(incident(log)["line"], 2);
+}

@@ -871,3 +871,54 @@ fn gdi_is_believed_where_no_rectangle_or_file_is_named() {
                System.Drawing.Graphics.DrawImage(Image image, Rectangle rect)\n";
     assert!(!report(log).contains("No out-of-memory failure"), "{}", report(log));
 }
+
+#[test]
+fn who_makes_one_thing_at_a_time_cannot_make_fewer() {
+    let log = |typed: &str, behind: &str| {
+        format!(
+            "ann@box:~/bot/build$ {typed}\n[ 62%] Building CXX object CMakeFiles/core.dir/Contact.cpp.o\n\
+             c++: fatal error: Killed signal terminated program cc1plus\ncompilation terminated.\n\
+             make[2]: *** [CMakeFiles/core.dir/build.make:479: CMakeFiles/core.dir/Contact.cpp.o] Error 1\n{behind}\
+             make: *** [Makefile:130: all] Error 2\n"
+        )
+    };
+    let jobs = |typed: &str, behind: &str| lines_of(&log(typed, behind), "fewer-at-once").join(" ");
+    assert_eq!(jobs("cmake --build . --target install", ""), "");
+    assert_eq!(jobs("sudo make install", ""), "");
+    assert!(jobs("make -j8", "").contains("make -j2"));
+    assert!(
+        jobs("make", "make[2]: *** Waiting for unfinished jobs....\n").contains("make -j2"),
+        "MAKEFLAGS may be set"
+    );
+}
+
+#[test]
+fn a_first_request_refused_with_room_left_was_in_nobodys_way() {
+    let log = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 MiB. GPU 0 has a total capacity of 5.91 GiB \
+               of which 3.80 GiB is free. Including non-PyTorch memory, this process has 435.54 MiB memory in use. Of the \
+               allocated memory 0 bytes is allocated by PyTorch, and 0 bytes is reserved by PyTorch but unallocated.\n";
+    let told = report(log).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(!told.contains("already taken") && !told.contains("has been given back"), "{told}");
+    assert!(told.contains("held nothing yet") && told.contains("PyTorch has nothing cached"), "{told}");
+    assert!(!told.contains("print the shapes"), "{told}");
+}
+
+#[test]
+fn no_swap_is_added_to_a_notebook_of_a_cloud() {
+    let log = "0: Loading prior\n\nYour session crashed after using all available RAM.\n";
+    assert!(!report(log).contains("fallocate"), "{}", report(log));
+}
+
+#[test]
+fn a_pool_of_mindspore_is_of_the_device_that_the_log_names() {
+    let log = |before: &str| {
+        format!(
+            "{before}[ERROR] PRE_ACT(88120,python):2025-02-03 [mem_dynamic_allocator.cc:392] TotalUsedMemStatistics : \
+             24478128640 plus TotalUsedByEventMemStatistics : 0 and plus alloc size : 99550220800 is more than total mem size \
+             : 61079552000.\n"
+        )
+    };
+    assert!(!report(&log("")).contains("nvidia-smi"), "{}", report(&log("")));
+    let ascend = report(&log("context.set_context(device_target=\"Ascend\")\n"));
+    assert!(ascend.starts_with("The NPU ran out of memory"), "{ascend}");
+}

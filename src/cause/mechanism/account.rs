@@ -144,6 +144,12 @@ pub const CACHE: Mechanism = Mechanism {
                     zh: "缓存 {have}{computed_zh}与空闲 {free} 之和小于请求 {want}：即使连续也不够"
                 )
             }
+            "slack" if cached.high == 0 => {
+                text!(
+                    en: "nothing is cached{computed} that could lie in pieces",
+                    zh: "没有缓存{computed_zh}，也就谈不上碎片"
+                )
+            }
             "slack" => {
                 text!(
                     en: "{have} are cached{computed}, {part} of {of}: the usual slack of a full allocator",

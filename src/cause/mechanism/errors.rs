@@ -16,6 +16,7 @@ pub const ERROR: Mechanism = Mechanism {
         "another-error",
         "sessions",
         "handles",
+        "allocations",
         "mappings",
         "thread",
         "thread-forbidden",
@@ -66,6 +67,15 @@ pub const ERROR: Mechanism = Mechanism {
                 text!(
                     en: "what could not be made is a handle, made anew with each call: it takes next to no memory",
                     zh: "无法创建的是每次调用都会新建的句柄：它几乎不占内存"
+                ),
+            )
+        } else if event.has(Sign::AllocationsRanOut) {
+            (
+                "allocations",
+                text!(
+                    en: "VK_ERROR_TOO_MANY_OBJECTS: the driver keeps so many allocations at a time, whatever \
+                         their size and whatever is free",
+                    zh: "VK_ERROR_TOO_MANY_OBJECTS：驱动同时保留的分配数量有限，与大小和空闲量无关"
                 ),
             )
         } else if event.has(Sign::MappingsRanOut) {

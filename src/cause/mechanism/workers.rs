@@ -11,7 +11,15 @@ use crate::units::{Bytes, GIB};
 /// A worker died rather than the main process.
 pub const DIED: Mechanism = Mechanism {
     id: "worker-died",
-    levels: &["data-loading", "started-anew", "of-a-pool", "again-and-again", "build", "several-of-a-build"],
+    levels: &[
+        "data-loading",
+        "started-anew",
+        "of-a-pool",
+        "again-and-again",
+        "build",
+        "one-of-a-build",
+        "several-of-a-build",
+    ],
     read: |incident| {
         let event = &incident.event;
         if asker(incident) != Asker::Host {
@@ -68,6 +76,18 @@ pub const DIED: Mechanism = Mechanism {
                     )
                     .at(event.at)
                     .at(second.at),
+                );
+            }
+            if let Some(at) = incident.context.makes_one_by_one() {
+                return Some(
+                    Reading::new(
+                        "one-of-a-build",
+                        text!(
+                            en: "make was started for one job at a time: no other compiler ran",
+                            zh: "make 每次只执行一个任务：没有其他编译器同时运行"
+                        ),
+                    )
+                    .at(at),
                 );
             }
             return Some(

@@ -179,6 +179,9 @@ fn reported(line: &str, lower: &str) -> Option<Spoken> {
         let lead = of.get(..spoken.at)?;
         let behind = of.get(spoken.end..).unwrap_or_default().to_lowercase();
         let said = of.get(spoken.at..spoken.end).unwrap_or_default();
+        if super::mention::is_search(lead) {
+            return None;
+        }
         if reports(line, &lead.to_lowercase(), &behind, said) && !taken_out(line, lower, lead, spoken) {
             return Some(spoken);
         }
@@ -330,6 +333,8 @@ fn reports(line: &str, before: &str, behind: &str, said: &str) -> bool {
         "detects ",
         "detecting ",
         "when you",
+        "when the gpu ",
+        "when it ",
         "common cause",
         "for out of",
         "on out of",
@@ -458,6 +463,10 @@ fn reports(line: &str, before: &str, behind: &str, said: &str) -> bool {
     }
     // `memory_limit_exceeded_total 3`: a counter.
     if ["_total", "_count", "s_total"].iter().any(|ending| behind.starts_with(ending)) {
+        return false;
+    }
+    // `✓ reports "out of memory" (11 ms)`: the same of a runner of JavaScript.
+    if start.starts_with(['✓', '✔', '√']) {
         return false;
     }
     // `ok 12 - a failed allocation is reported`: a test's result.
@@ -600,10 +609,11 @@ fn reports(line: &str, before: &str, behind: &str, said: &str) -> bool {
     let row = opening.starts_with('|') && opening.trim_end().trim_matches('|').contains('|');
     // ` *ERROR in …`, as solvers print their level.
     let item = stars == 1 && level(opening[stars..].split(' ').next().unwrap_or_default()) != Some(Level::Error);
-    // `- error: …`, as answers are printed in YAML.
+    // `- error: …`, as answers are printed in YAML, and `- 15:04:10.226 ERROR: …`, as some logs begin their lines.
     let listed = opening.strip_prefix("- ").is_some_and(|rest| {
         let key = rest.split(':').next().unwrap_or_default().to_ascii_uppercase();
-        level(&key) != Some(Level::Error)
+        let stamped = rest.starts_with(|c: char| c.is_ascii_digit()) && level(rest) == Some(Level::Error);
+        level(&key) != Some(Level::Error) && !stamped
     });
     // `#17 31.09 …`, as BuildKit prints what a step of an image's build says.
     let built = opening.strip_prefix('#').is_some_and(|rest| {
@@ -639,8 +649,12 @@ fn supposes(before: &str, word: &str) -> bool {
         // `failed to handle the request: out of memory`
         let failed =
             word == "handle " && ["failed to ", "unable to ", "cannot ", "not "].iter().any(|w| lead.ends_with(w));
+        // `3 May 21:02`, `May  3 21:02:11 2024`: the month.
+        let rest = before[at + word.len()..].trim_start();
+        let month = word == " may "
+            && (rest.starts_with(|c: char| c.is_ascii_digit()) || lead.ends_with(|c: char| c.is_ascii_digit()));
         // `alloc_and_check_handle :Aborting …`: the end of a function's name.
-        !(failed || whole && lead.ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_'))
+        !(failed || month || whole && lead.ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_'))
     })
 }
 
@@ -999,12 +1013,23 @@ fn standing(
         Some(Level::Warning) => match after {
             After::Died => harmless(true),
             After::WentOn => harmless(false),
+            // What fails on the lines behind a warning fails of what it warns of.
             After::Unknown => harmless(
-                last && (spoken.named
-                    || has(
-                        lower,
-                        &["out of memory", "not enough memory", "bad alloc", "error in ", "error when ", "oom", "不足"],
-                    )),
+                (last
+                    || field::behind(document, position, 2).any(|at| fails(&field::text(document, at).to_lowercase())))
+                    && (spoken.named
+                        || has(
+                            lower,
+                            &[
+                                "out of memory",
+                                "not enough memory",
+                                "bad alloc",
+                                "error in ",
+                                "error when ",
+                                "oom",
+                                "不足",
+                            ],
+                        )),
             ),
         },
         // An agent tells of its job's end as of any other: `OOM detected for the terminated container`.

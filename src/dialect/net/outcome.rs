@@ -138,7 +138,8 @@ fn clean_exit(lower: &str) -> bool {
     ]
     .iter()
     .any(|words| {
-        lower.find(words).is_some_and(|at| !lower[at + words.len()..].starts_with(|c: char| c.is_ascii_digit()))
+        // `exit code 0x100` is none of success.
+        lower.find(words).is_some_and(|at| !lower[at + words.len()..].starts_with(|c: char| c.is_ascii_alphanumeric()))
     })
 }
 
@@ -153,7 +154,7 @@ fn progresses(lower: &str) -> bool {
     }
     [
         "step", "epoch", "iter", "batch", "frame", "chunk", "tile", "request", "trial", "sample", "token", "loss",
-        "run", "phase", "pass", "round", "cycle", "event",
+        "record", "run", "phase", "pass", "round", "cycle", "event",
     ]
     .iter()
     .any(|word| {

@@ -144,6 +144,7 @@ const LABELS: &[(&str, Fact)] = &[
     ("largest free", Fact::LargestFreeChunk),
     ("largest contiguous", Fact::LargestFreeChunk),
     ("largest block", Fact::LargestFreeChunk),
+    ("biggest block", Fact::LargestFreeChunk),
     ("largestcontinuousfree", Fact::LargestFreeChunk),
     ("largest continuous", Fact::LargestFreeChunk),
     ("largest available", Fact::LargestFreeChunk),
@@ -531,7 +532,9 @@ fn places(line: &str, next: &str, at: Span, cut: bool, base: Base) -> Vec<Place>
             found.push(Place { from: start, to, figure, bare: false, doubtful: false, slack: 0 });
             continue;
         }
-        let labelled = unit_of_label(&line[..start]).filter(|_| unit.is_none() && !(cut && rest.trim().is_empty()));
+        let labelled = unit_of_label(&line[..start])
+            .or(unit_of_heading(&line[..start]))
+            .filter(|_| unit.is_none() && !(cut && rest.trim().is_empty()));
         let unit = unit.or(labelled.map(|word| (word, end)));
         let unit = match unit {
             Some((word, to)) if labelled.is_some() => Some((word, to)),
@@ -811,6 +814,19 @@ fn heads_unit(lower: &str) -> bool {
                 .any(|(at, unit)| lower[..at].ends_with(*open) && lower[at + unit.len()..].starts_with(*close))
         })
     })
+}
+
+/// The unit of what a line says was exceeded, for the pairs behind it: `Memory(KB) Exceeded: Requested = 512`.
+fn unit_of_heading(before: &str) -> Option<&'static str> {
+    const UNITS: &[(&str, &str)] = &[("(kb) exceeded: ", "KB"), ("(mb) exceeded: ", "MB"), ("(gb) exceeded: ", "GB")];
+    if !before.ends_with("= ") {
+        return None;
+    }
+    let lower = before.to_ascii_lowercase();
+    let of_memory = |(heading, _): &&(&str, &str)| {
+        lower.find(heading).is_some_and(|at| ["memory", "ram", "heap"].iter().any(|word| lower[..at].ends_with(word)))
+    };
+    UNITS.iter().find(of_memory).map(|(_, unit)| *unit)
 }
 
 /// The unit in which `top` prints a row of its head: `KiB Mem : 33554432 total, 40 free, …`.

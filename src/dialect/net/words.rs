@@ -77,6 +77,11 @@ pub const TRIGGERS: &[&str] = &[
     "(?i)malloc failed",
     "(?i)malloc() failed",
     "(?i)mmap failed",
+    "(?i)VirtualAlloc commit",
+    "(?i)VirtualAlloc reserve",
+    "(?i)VirtualAllocEx failed",
+    "(?i)memalign failed",
+    "(?i)Hunk_Alloc: failed",
     "(?i)not enough",
     "(?i)not provide enough",
     "(?i)than gpu memory",
@@ -232,6 +237,18 @@ pub const TRIGGERS: &[&str] = &[
     "(?i)realloc",
     "(?i)mmap(",
     "(?i)failed to malloc",
+    "(?i)failed to calloc",
+    "(?i)failed to realloc",
+    "(?i)bogus memory alloc",
+    "(?i)memory circuit breaker",
+    "(?i)allocation-size-too-big",
+    "(?i)exceeds maximum supported size",
+    "(?i)reallocation would exceed",
+    "(?i)with memory allowed",
+    "(?i)resource limit exceeded",
+    "(?i)MEM_COMMIT failed",
+    "(?i)ram but only",
+    "(?i)Cuda error: 2",
     "(?i)failed to get",
     "(?i)could not get",
     "(?i)cannot get",
@@ -782,6 +799,22 @@ const SENTENCES: &[(&str, Option<Resource>)] = {
         ("memory usage maxed out", None),
         ("memory threshold being reached", None),
         ("mmap ran out of room", Some(Host)),
+        ("bogus memory allocation size", Some(Host)),
+        ("memory circuit breaker triggered", Some(Host)),
+        // The sanitizers' own limit of one request.
+        ("exceeds maximum supported size of 0x", Some(Host)),
+        ("reallocation would exceed maximum size", Some(Host)),
+        ("not possible with memory allowed", Some(Host)),
+        ("resource limit exceeded. rss limit", Some(Host)),
+        ("resource limit exceeded. current rss", Some(Host)),
+        ("mem_commit failed", Some(Host)),
+        ("ram but only", Some(Host)),
+        ("virtualalloc commit failed", Some(Host)),
+        ("virtualalloc reserve failed", Some(Host)),
+        ("virtualallocex failed", Some(Host)),
+        ("posix_memalign failed", Some(Host)),
+        // Quake's engine and those made of it.
+        ("hunk_alloc: failed on", Some(Host)),
         ("unsufficient memory", None),
         ("memory limits exceeded", None),
         ("no memory can be allocated", None),
@@ -1019,6 +1052,8 @@ const REFUSALS: &[&str] = &[
     "alloc() failed",
     "alloc() error",
     "failed to malloc",
+    "failed to calloc",
+    "failed to realloc",
     "mmap failed",
     "not enough",
     "not have enough",
@@ -1512,8 +1547,10 @@ fn error_two(lower: &str) -> Option<(usize, usize)> {
         })?;
         let end = at + interface.len() + own.len() + told.len() + 1;
         let rest = lower.get(end..)?;
-        let alone =
-            rest.is_empty() || rest.starts_with([' ', ',', ';', ')', ']']) || rest.starts_with(". ") || rest == ".";
+        let alone = rest.is_empty()
+            || rest.starts_with([' ', ',', ';', ')', ']', '['])
+            || rest.starts_with(". ")
+            || rest == ".";
         let says_more = rest.trim_start().starts_with(['(', ':', '-']) && rest.chars().any(char::is_alphabetic);
         (alone && !says_more).then_some((at, end))
     })

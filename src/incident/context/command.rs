@@ -113,6 +113,12 @@ fn of_a_folder(line: &str, first: &str) -> bool {
     prompted && first.contains('/') && first.chars().all(name) && !of_the_system
 }
 
+/// The command of a line that shows a prompt.
+pub(super) fn at_a_prompt(text: &str) -> Option<&str> {
+    let text = text.trim();
+    Some(strip_prompt(text)).filter(|command| command.len() < text.len())
+}
+
 fn strip_prompt(text: &str) -> &str {
     let text = text.strip_prefix("+ ").unwrap_or(text);
     if let Some(command) = field::behind_a_folder(text) {

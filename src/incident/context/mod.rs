@@ -322,6 +322,10 @@ closed_set! {
         Cargo = "cargo",
         /// make builds.
         Make = "make",
+        /// make was started at a prompt without an option for more than one job.
+        OneJob = "one-job",
+        /// make gave up with other jobs under way.
+        WaitsForJobs = "waits-for-jobs",
         /// Ninja builds.
         Ninja = "ninja",
         /// Bazel builds.
@@ -634,6 +638,11 @@ impl Context {
 }
 
 impl Context {
+    /// Where make was started for one job at a time; it waited for no other when it gave up.
+    pub fn makes_one_by_one(&self) -> Option<Span> {
+        self.clues.get(&Clue::OneJob).copied().filter(|_| self.has(Clue::Make) && !self.has(Clue::WaitsForJobs))
+    }
+
     /// True where the script that runs is named for prediction or evaluation, and no function in the traceback learns.
     pub fn runs_to_predict(&self) -> bool {
         traceback::script_predicts(&self.frames).is_some()

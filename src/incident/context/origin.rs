@@ -444,6 +444,8 @@ const VENDORS: &[(&str, Accelerator)] = &[
     ("platform npu", Accelerator::Npu),
     ("ascend_rt_visible_devices", Accelerator::Npu),
     ("ascend910", Accelerator::Npu),
+    ("\"ascend\"", Accelerator::Npu),
+    ("'ascend'", Accelerator::Npu),
     ("nvidia", Accelerator::Cuda),
     ("geforce", Accelerator::Cuda),
     ("tesla ", Accelerator::Cuda),

@@ -63,7 +63,9 @@ pub(super) fn clues(lower: &str, found: &mut Vec<Clue>) {
     add(Clue::Microcontroller, says(BOARDS));
     add(Clue::ThirtyTwoBit, says(OF_32_BITS) || short_addresses(lower));
     add(Clue::Colab, says(&["google.colab", "google colab", "\"/content/", "colab notebook"]));
-    add(Clue::HostedNotebook, says(&["colab", "/kaggle/", "\"/content/"]));
+    // What Colab and Kaggle say of a session that is gone.
+    let gone = ["your session crashed after using all", "your notebook tried to allocate more memory"];
+    add(Clue::HostedNotebook, says(&["colab", "/kaggle/", "\"/content/"]) || says(&gone));
     add(Clue::ImageBuild, says(&["[/bin/sh -c ", "'/bin/sh -c ", "\"/bin/sh -c "]));
     add(
         Clue::ReadsData,
@@ -95,6 +97,8 @@ pub(super) fn clues(lower: &str, found: &mut Vec<Clue>) {
     add(Clue::LoadsLibrary, says(&["error loading \"", "dll load failed"]));
     add(Clue::Cargo, says(&["cargo ", "rustc", "error: could not compile `"]));
     add(Clue::Make, starts(&["make: ", "make["]) || says(&[" make[", "\tmake[", "make: ***"]));
+    add(Clue::OneJob, super::command::at_a_prompt(lower).is_some_and(makes_alone));
+    add(Clue::WaitsForJobs, says(&["waiting for unfinished jobs"]));
     add(Clue::Ninja, starts(&["ninja: "]) || says(&["ninja -", "'ninja'", "\"ninja\""]));
     add(Clue::Bazel, says(&["bazel ", "bazel-out/"]));
     // As names of models and options spell it; an engine's list of what it can read has no hyphen before it.
@@ -166,6 +170,17 @@ pub(super) const BOARDS: &[&str] = &[
     " caps 0x",
     "lv_draw_",
 ];
+
+/// `make install`, `sudo make`, `cmake --build .`, without an option for several jobs.
+fn makes_alone(command: &str) -> bool {
+    let words = || command.split(' ').filter(|word| !word.is_empty());
+    let makes = match words().find(|word| !matches!(*word, "sudo" | "time")) {
+        Some("make" | "gmake") => true,
+        Some("cmake") => words().any(|word| word == "--build"),
+        _ => false,
+    };
+    makes && !words().any(|word| ["-j", "--j", "--parallel"].iter().any(|option| word.starts_with(option)))
+}
 
 /// True for a frame of Go's traceback whose stack lies below 4 GiB: `fp=0x23f11bc4 sp=0x23f11bb0 pc=0x758b0d`. Where
 /// addresses have 64 bits it lies at `0xc000000000` and above.

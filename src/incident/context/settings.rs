@@ -392,6 +392,8 @@ fn phrases(text: &str, at: Span, found: &mut Vec<Setting>) {
     push(found, number_after("Instantaneous batch size per device ="), Setting::MicroBatch);
     // Unsloth's banner: `Batch size per device = 2`, `Total batch size = 8`, `Total batch size (2 x 4 x 1) = 8`.
     push(found, number_after("Batch size per device ="), Setting::MicroBatch);
+    // kohya's sd-scripts name each setting in two languages.
+    push(found, number_after("batch size per device / バッチサイズ:"), Setting::MicroBatch);
     if let Some((_, total)) = text.split_once("Total batch size").and_then(|(_, rest)| rest.split_once("= ")) {
         let digits = total.bytes().take_while(u8::is_ascii_digit).count();
         push(found, whole(&total[..digits]), Setting::TotalBatch);
@@ -862,6 +864,11 @@ mod tests {
         let total = read_line("-    Data Parallel GPUs = 1 | Total batch size (2 x 4 x 1) = 8");
         assert!(total.contains(&Setting::TotalBatch(8)), "{total:?}");
         assert!(!total.iter().any(|setting| matches!(setting, Setting::MicroBatch(_))), "{total:?}");
+    }
+
+    #[test]
+    fn a_setting_named_in_two_languages_is_read() {
+        assert!(read_line("  batch size per device / バッチサイズ: 1").contains(&Setting::MicroBatch(1)));
     }
 
     #[test]

@@ -527,7 +527,9 @@ pub(super) fn clues(text: &str, found: &mut Vec<Clue>) {
             || text.starts_with("[==========] Running "),
     );
     // The bar of Lightning's `trainer.predict`.
-    add(Clue::Predicts, says(&["predicting dataloader"]));
+    // Lightning's bar, and what Ultralytics prints of each frame and is told for it.
+    let predicts = ["predicting dataloader", "video 1/1 (frame ", "mode=predict", "mode=\"predict\"", "mode='predict'"];
+    add(Clue::Predicts, says(&predicts));
     add(Clue::StableDiffusionCpp, says(&["stable-diffusion.cpp"]));
     add(Clue::NamesTiles, says(&["try to set --tile with a smaller number"]));
     add(Clue::SeparatesTracks, lower.trim_start().starts_with("separating track "));
