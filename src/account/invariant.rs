@@ -147,7 +147,7 @@ fn request(event: &Event, ledger: &mut Ledger) {
     if nothing_held_yet(event)
         && ledger.share(ledger.outside).is_some_and(|share| share > 0.05)
         // Who finds enough free is kept out by something else.
-        && !ledger.requested.zip(ledger.free).is_some_and(|(requested, free)| free.low >= requested.high)
+        && ledger.requested.zip(ledger.free).is_none_or(|(requested, free)| free.low < requested.high)
     {
         ledger.contradictions.push(Contradiction::resolved(
             Invariant::SomethingIsHeld,
