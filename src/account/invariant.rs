@@ -101,7 +101,7 @@ fn nothing_held_yet(event: &Event) -> bool {
 
 fn request(event: &Event, ledger: &mut Ledger) {
     if let (Some(requested), Some(free)) = (ledger.requested, ledger.free)
-        && free.low >= requested.high
+        && free.surely_at_least(requested)
         && ledger.cap.is_none()
         // Who takes the device up front tells before what is free of it.
         && !event.program.preallocates()
@@ -147,7 +147,7 @@ fn request(event: &Event, ledger: &mut Ledger) {
     if nothing_held_yet(event)
         && ledger.share(ledger.outside).is_some_and(|share| share > 0.05)
         // Who finds enough free is kept out by something else.
-        && ledger.requested.zip(ledger.free).is_none_or(|(requested, free)| free.low < requested.high)
+        && ledger.requested.zip(ledger.free).is_none_or(|(requested, free)| !free.surely_at_least(requested))
     {
         ledger.contradictions.push(Contradiction::resolved(
             Invariant::SomethingIsHeld,

@@ -879,9 +879,6 @@ const TESTS: &[Test] = &[
                 Asker::Host => incident.event.facts.get(Fact::Requested).is_some(),
                 _ => false,
             };
-            // A request that would have had room fails whatever its shape is.
-            let has_room = incident.ledger.requested.zip(incident.ledger.free);
-            let has_room = has_room.is_some_and(|(requested, free)| free.low >= requested.high);
             let phase = incident.context.phase.value();
             // Of a compiled program nobody prints anything.
             let program = incident.event.program;
@@ -891,7 +888,8 @@ const TESTS: &[Test] = &[
                 incident.event.shape().is_some() || incident.event.facts.numbers.contains_key(&Number::FirstDimension);
             if !refused
                 || told
-                || has_room
+                // A request that would have had room fails whatever its shape is.
+                || refused_although_free(incident)
                 || !python && !program.languages().is_empty()
                 || matches!(phase, Some(Phase::Load | Phase::Resume | Phase::Checkpoint | Phase::CommunicatorSetup))
             {

@@ -6,6 +6,7 @@ use crate::domain::{Number, Program};
 use crate::evidence::Span;
 use crate::input::Document;
 use crate::units::{self, Base, Figure, Locale, Size};
+use std::borrow::Cow;
 
 /// What stands behind the first `label`, leading blanks removed.
 pub fn after<'a>(text: &'a str, label: &str) -> Option<&'a str> {
@@ -181,6 +182,22 @@ pub fn behind_a_folder(text: &str) -> Option<&str> {
     let (drive, rest) = folder.trim_start_matches("PS ").split_once(":\\")?;
     let drive = drive.len() == 1 && drive.bytes().all(|b| b.is_ascii_alphabetic());
     (drive && rest.len() < 160).then(|| command.trim_start())
+}
+
+/// A line in lower case in which the month of `May  3 21:02:11`, `3 May 2024` is no longer the word that supposes.
+pub fn without_month(lower: &str) -> Cow<'_, str> {
+    const MAY: &str = "may ";
+    let month = |at: usize| {
+        let starts = !lower[..at].ends_with(char::is_alphanumeric);
+        starts && lower[at + MAY.len()..].trim_start().starts_with(|c: char| c.is_ascii_digit())
+    };
+    let mut months = lower.match_indices(MAY).map(|(at, _)| at).filter(|at| month(*at)).peekable();
+    if months.peek().is_none() {
+        return Cow::Borrowed(lower);
+    }
+    let mut dated = lower.to_owned();
+    months.for_each(|at| dated.replace_range(at..at + MAY.len(), "mai "));
+    Cow::Owned(dated)
 }
 
 #[cfg(test)]

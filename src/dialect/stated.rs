@@ -74,7 +74,8 @@ pub fn read(document: &Document) -> Option<Event> {
             return None;
         }
         let lower = line.to_ascii_lowercase();
-        let size = largest_size(line).filter(|_| CHINESE.states(&lower) || ENGLISH.states(&lower))?;
+        let size =
+            largest_size(line).filter(|_| CHINESE.states(&lower) || ENGLISH.states(&field::without_month(&lower)))?;
         Some((position, size))
     })?;
     let mut event = field::event(document, position, STATED, program(document), Resource::Host);

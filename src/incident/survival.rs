@@ -525,6 +525,7 @@ fn is_told(lower: &str) -> bool {
     ];
     let person =
         lower.split(|c: char| !c.is_alphanumeric()).any(|word| matches!(word, "i" | "we" | "you" | "my" | "our"));
+    let lower = field::without_month(lower);
     person || TELLING.iter().any(|word| lower.contains(word))
 }
 

@@ -1494,6 +1494,10 @@ pub fn verdict(diagnosis: &Diagnosis, all: &[Diagnosis]) -> Text {
         // A bus error comes of a mapped file as well.
         Resource::Shm if event.has(Sign::EndUntold) => Text::new("may be full", "可能已满"),
         Resource::Shm => Text::new("is full", "已满"),
+        // A count ended, and memory may be free.
+        Resource::Gpu if event.has(Sign::AllocationsRanOut) => {
+            Text::new("was asked for more allocations than its driver keeps", "的分配数量超过驱动允许的上限")
+        }
         // Such errors follow a broken context or an internal fault as well.
         Resource::Gpu if event.has(Sign::Disguised) && !event.says_out_of_memory() => {
             Text::new("may have run out of memory", "可能不足")

@@ -719,6 +719,7 @@ fn the_month_of_may_supposes_nothing() {
         assert!(fails(log), "{log}");
     }
     assert!(!fails("grid: this may lead to out of memory\n"));
+    assert!(!fails("worker 3 may run out of memory\n"), "a number before it is no day");
 }
 
 #[test]
@@ -754,6 +755,7 @@ fn too_many_allocations_are_no_lack_of_memory() {
     let of = |code: i32| incident(&format!("[0 GTX 1650]  queueC=2[8]\nvkAllocateMemory failed {code}\n"));
     assert_eq!(of(-10)["causes"][0]["id"], "framework_limit");
     assert_eq!(of(-10)["resource"], "gpu");
+    assert!(report("vkAllocateMemory failed -10\n").starts_with("The GPU was asked for more allocations"));
     assert_eq!(of(-1)["resource"], "host");
 }
 
@@ -786,6 +788,24 @@ fn a_warning_is_a_failure_where_what_follows_fails() {
     };
     assert!(fails(&log("WARNING setLinks: setSize() failed\nanalyze() - domainChanged failed at step 0 of 10\n")));
     assert!(!fails(&log("record 1/22 scale 1.0\nrecord 2/22 scale 1.0\nrecord 22/22 scale 1.0\n")));
+}
+
+#[test]
+fn what_ran_out_in_the_past_is_told_and_what_runs_out_is_supposed() {
+    assert!(fails("solver crashed when it ran out of memory\n"));
+    assert!(fails("Job 12 was terminated when it exceeded the memory limit\n"));
+    assert!(!fails("  -t tile-size   lower it when the GPU runs out of memory\n"));
+}
+
+#[test]
+fn a_service_that_fails_at_something_else_goes_on_behind_its_warning() {
+    let log = |stamp: &str| {
+        format!(
+            "{stamp}WARNING cache: out of memory, entry dropped\n{stamp}ERROR http: request failed: 404\n\
+             {stamp}listening\n{stamp}listening\n{stamp}listening\n"
+        )
+    };
+    assert!(!fails(&log("2024-05-03 21:02:11 ")));
 }
 
 #[test]

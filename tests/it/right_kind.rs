@@ -886,6 +886,9 @@ fn who_makes_one_thing_at_a_time_cannot_make_fewer() {
     assert_eq!(jobs("cmake --build . --target install", ""), "");
     assert_eq!(jobs("sudo make install", ""), "");
     assert!(jobs("make -j8", "").contains("make -j2"));
+    for typed in ["make clean\nann@box:~/bot/build$ make -j8", "export MAKEFLAGS=-j8\nann@box:~/bot/build$ make"] {
+        assert!(jobs(typed, "").contains("make -j2"), "{typed}");
+    }
     assert!(
         jobs("make", "make[2]: *** Waiting for unfinished jobs....\n").contains("make -j2"),
         "MAKEFLAGS may be set"

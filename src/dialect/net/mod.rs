@@ -12,6 +12,7 @@ mod roles;
 mod state;
 mod words;
 
+use super::joined::begins_with_stamp;
 use super::record::Record;
 use super::{Dialect, Event, Fact, Resource, Sign, Standing, field, naming, rewrap, syslog};
 use crate::domain::Program;
@@ -182,7 +183,9 @@ fn reported(line: &str, lower: &str) -> Option<Spoken> {
         if super::mention::is_search(lead) {
             return None;
         }
-        if reports(line, &lead.to_lowercase(), &behind, said) && !taken_out(line, lower, lead, spoken) {
+        if reports(line, &field::without_month(&lead.to_lowercase()), &behind, said)
+            && !taken_out(line, lower, lead, spoken)
+        {
             return Some(spoken);
         }
         let end = lead.rfind(". ").max(lead.rfind("! "))? + 1;
@@ -333,8 +336,6 @@ fn reports(line: &str, before: &str, behind: &str, said: &str) -> bool {
         "detects ",
         "detecting ",
         "when you",
-        "when the gpu ",
-        "when it ",
         "common cause",
         "for out of",
         "on out of",
@@ -463,6 +464,11 @@ fn reports(line: &str, before: &str, behind: &str, said: &str) -> bool {
     }
     // `memory_limit_exceeded_total 3`: a counter.
     if ["_total", "_count", "s_total"].iter().any(|ending| behind.starts_with(ending)) {
+        return false;
+    }
+    // `lower it when the GPU runs out of memory`: what ran out is told of in the past.
+    let clause = before.rsplit(['.', ',', ';', ':']).next().unwrap_or_default();
+    if clause.trim_end().ends_with(" runs") && clause.contains(" when ") {
         return false;
     }
     // `✓ reports "out of memory" (11 ms)`: the same of a runner of JavaScript.
@@ -649,12 +655,8 @@ fn supposes(before: &str, word: &str) -> bool {
         // `failed to handle the request: out of memory`
         let failed =
             word == "handle " && ["failed to ", "unable to ", "cannot ", "not "].iter().any(|w| lead.ends_with(w));
-        // `3 May 21:02`, `May  3 21:02:11 2024`: the month.
-        let rest = before[at + word.len()..].trim_start();
-        let month = word == " may "
-            && (rest.starts_with(|c: char| c.is_ascii_digit()) || lead.ends_with(|c: char| c.is_ascii_digit()));
         // `alloc_and_check_handle :Aborting …`: the end of a function's name.
-        !(failed || month || whole && lead.ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_'))
+        !(failed || whole && lead.ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_'))
     })
 }
 
@@ -1008,15 +1010,22 @@ fn standing(
     if way_on {
         return Some(if after == After::Died { Standing::Failure } else { Standing::Harmless });
     }
+    let fails_on = || {
+        let mut behind = field::behind(document, position, 2).map(|at| field::text(document, at));
+        behind.any(|line| {
+            let stamped = line.starts_with(|c: char| c.is_ascii_digit()) && begins_with_stamp(line);
+            !stamped && fails(&line.to_lowercase())
+        })
+    };
     let harmless = |failed: bool| Some(if failed { Standing::Failure } else { Standing::Harmless });
     match level {
         Some(Level::Warning) => match after {
             After::Died => harmless(true),
             After::WentOn => harmless(false),
-            // What fails on the lines behind a warning fails of what it warns of.
+            // What fails on the lines behind a warning fails of what it warns of; a service, which stamps each of its
+            // lines, tells of another request there.
             After::Unknown => harmless(
-                (last
-                    || field::behind(document, position, 2).any(|at| fails(&field::text(document, at).to_lowercase())))
+                (last || fails_on())
                     && (spoken.named
                         || has(
                             lower,

@@ -324,6 +324,8 @@ closed_set! {
         Make = "make",
         /// make was started at a prompt without an option for more than one job.
         OneJob = "one-job",
+        /// The same with such an option, in the command or in its environment: `make clean` may stand above it.
+        SeveralJobs = "several-jobs",
         /// make gave up with other jobs under way.
         WaitsForJobs = "waits-for-jobs",
         /// Ninja builds.
@@ -640,7 +642,8 @@ impl Context {
 impl Context {
     /// Where make was started for one job at a time; it waited for no other when it gave up.
     pub fn makes_one_by_one(&self) -> Option<Span> {
-        self.clues.get(&Clue::OneJob).copied().filter(|_| self.has(Clue::Make) && !self.has(Clue::WaitsForJobs))
+        let several = self.has(Clue::SeveralJobs) || self.has(Clue::WaitsForJobs);
+        self.clues.get(&Clue::OneJob).copied().filter(|_| self.has(Clue::Make) && !several)
     }
 
     /// True where the script that runs is named for prediction or evaluation, and no function in the traceback learns.

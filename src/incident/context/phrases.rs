@@ -6,6 +6,7 @@
 
 use super::Precision;
 use super::settings::Setting;
+use crate::dialect::field;
 
 /// Words that make a line worth reading for phrases; each row of [`PHRASES`] holds one of them.
 pub(super) const WORDS: &[&str] = &[
@@ -164,7 +165,7 @@ pub(super) fn read(text: &str) -> Vec<Setting> {
     if text.len() > LONGEST {
         return Vec::new();
     }
-    let lower = format!(" {} ", text.to_lowercase());
+    let lower = format!(" {} ", field::without_month(&text.to_lowercase()));
     // A path, a module or an option that bears the name states nothing.
     if ["site-packages", "file \"", ".py:", "--", "http"].iter().any(|mark| lower.contains(mark))
         || NOT_STATED.iter().any(|word| lower.contains(word))

@@ -97,7 +97,9 @@ pub(super) fn clues(lower: &str, found: &mut Vec<Clue>) {
     add(Clue::LoadsLibrary, says(&["error loading \"", "dll load failed"]));
     add(Clue::Cargo, says(&["cargo ", "rustc", "error: could not compile `"]));
     add(Clue::Make, starts(&["make: ", "make["]) || says(&[" make[", "\tmake[", "make: ***"]));
-    add(Clue::OneJob, super::command::at_a_prompt(lower).is_some_and(makes_alone));
+    let several = super::command::at_a_prompt(lower).and_then(makes_several);
+    add(Clue::OneJob, several == Some(false));
+    add(Clue::SeveralJobs, several == Some(true) || says(&["makeflags=-j", "makeflags=\"-j", "makeflags='-j"]));
     add(Clue::WaitsForJobs, says(&["waiting for unfinished jobs"]));
     add(Clue::Ninja, starts(&["ninja: "]) || says(&["ninja -", "'ninja'", "\"ninja\""]));
     add(Clue::Bazel, says(&["bazel ", "bazel-out/"]));
@@ -171,15 +173,15 @@ pub(super) const BOARDS: &[&str] = &[
     "lv_draw_",
 ];
 
-/// `make install`, `sudo make`, `cmake --build .`, without an option for several jobs.
-fn makes_alone(command: &str) -> bool {
+/// Of a command that makes (`make install`, `sudo make`, `cmake --build .`) whether it has an option for several jobs.
+fn makes_several(command: &str) -> Option<bool> {
     let words = || command.split(' ').filter(|word| !word.is_empty());
-    let makes = match words().find(|word| !matches!(*word, "sudo" | "time")) {
-        Some("make" | "gmake") => true,
-        Some("cmake") => words().any(|word| word == "--build"),
+    let makes = match words().find(|word| !matches!(*word, "sudo" | "time"))? {
+        "make" | "gmake" => true,
+        "cmake" => words().any(|word| word == "--build"),
         _ => false,
     };
-    makes && !words().any(|word| ["-j", "--j", "--parallel"].iter().any(|option| word.starts_with(option)))
+    makes.then(|| words().any(|word| ["-j", "--j", "--parallel"].iter().any(|option| word.starts_with(option))))
 }
 
 /// True for a frame of Go's traceback whose stack lies below 4 GiB: `fp=0x23f11bc4 sp=0x23f11bb0 pc=0x758b0d`. Where

@@ -526,8 +526,7 @@ pub(super) fn clues(text: &str, found: &mut Vec<Clue>) {
         ]) || text.starts_with("LAMMPS (")
             || text.starts_with("[==========] Running "),
     );
-    // The bar of Lightning's `trainer.predict`.
-    // Lightning's bar, and what Ultralytics prints of each frame and is told for it.
+    // The bar of Lightning's `trainer.predict`; what Ultralytics prints of each frame, and is told for it.
     let predicts = ["predicting dataloader", "video 1/1 (frame ", "mode=predict", "mode=\"predict\"", "mode='predict'"];
     add(Clue::Predicts, says(&predicts));
     add(Clue::StableDiffusionCpp, says(&["stable-diffusion.cpp"]));

@@ -537,6 +537,7 @@ const KEYWORDS: &[(&str, u8)] = &[
     ("$ make", CLUE),
     ("# make", CLUE),
     ("sudo make", CLUE),
+    ("makeflags=", CLUE),
     ("cmake --build", CLUE),
     ("make: ", CLUE),
     ("login node", CLUE),
