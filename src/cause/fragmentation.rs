@@ -78,25 +78,28 @@ fn refute(incident: &Incident) -> Text {
                  的空闲块之和都达不到请求量，则不是碎片化。"
         );
     }
-    let want = incident.ledger.requested.map_or_else(|| "?".to_string(), |requested| size(requested).to_string());
+    let (en, zh) = match incident.ledger.requested.map(size) {
+        Some(want) => (want.to_string(), want.to_string()),
+        None => ("the same request".to_string(), "同样的请求".to_string()),
+    };
     if let Some(setting) = incident.event.program.unpooled() {
         return text!(
-            en: "Run once with `{setting}`, which keeps no pool that could be in pieces: if {want} still cannot be \
+            en: "Run once with `{setting}`, which keeps no pool that could be in pieces: if {en} still cannot be \
                  had, it was not fragmentation.",
-            zh: "设置 `{setting}` 运行一次，此时没有会碎片化的内存池：若仍拿不到 {want}，则不是碎片化。"
+            zh: "设置 `{setting}` 运行一次，此时没有会碎片化的内存池：若仍拿不到 {zh}，则不是碎片化。"
         );
     }
     let Some(variable) = growing_segments(incident) else {
         return text!(
-            en: "Run the failing step alone in a fresh process: if {want} still cannot be had there, no pieces are in \
+            en: "Run the failing step alone in a fresh process: if {en} still cannot be had there, no pieces are in \
                  its way.",
-            zh: "在新进程中单独运行失败的步骤：若仍拿不到 {want}，则与碎片化无关。"
+            zh: "在新进程中单独运行失败的步骤：若仍拿不到 {zh}，则与碎片化无关。"
         );
     };
     text!(
-        en: "Run once with `{variable}=expandable_segments:True`: if {want} still cannot be had and “reserved but \
+        en: "Run once with `{variable}=expandable_segments:True`: if {en} still cannot be had and “reserved but \
              unallocated” is small then, it was not fragmentation.",
-        zh: "设置 `{variable}=expandable_segments:True` 运行一次：若仍拿不到 {want}，且此时“已保留但未分配”很小，则不是\
+        zh: "设置 `{variable}=expandable_segments:True` 运行一次：若仍拿不到 {zh}，且此时“已保留但未分配”很小，则不是\
              碎片化。"
     )
 }

@@ -34,6 +34,7 @@ pub(crate) mod weights;
 mod wrong_device;
 
 use crate::dialect::Resource;
+use crate::domain::program::Kind;
 use crate::domain::{Sign, closed_set};
 use crate::estimate::serving::Budget;
 use crate::evidence::Evidence;
@@ -378,22 +379,34 @@ fn presentable(cause: &Cause, mut evidence: Vec<Evidence>, incident: &Incident) 
     if !evidence.iter().any(|evidence| evidence.weight > 0.0) {
         let title = (cause.title)();
         let resource = incident.event.resource.id();
+        let event = &incident.event;
+        let killer = event.program.kind() == Kind::OomKiller
+            && event.resource == Resource::Host
+            && event.has(Sign::KilledWithProof);
         evidence.insert(
             0,
             Evidence::new(
                 "prior",
                 0.0,
-                Text::new(
-                    format!(
-                        "nothing in the log points to it in particular; it is listed because {} in a fair share of \
+                // That it ran out is no guess; what filled it is.
+                if cause.id == CauseId::HostMemory && killer {
+                    text!(
+                        en: "the killer's own line says that RAM ran out; nothing around it tells what filled it",
+                        zh: "杀手自己的日志说明内存已耗尽；其周围没有说明是什么占满的"
+                    )
+                } else {
+                    Text::new(
+                        format!(
+                            "nothing in the log points to it in particular; it is listed because {} in a fair share of \
                              such {resource} failures",
-                        title.en
-                    ),
-                    format!(
-                        "日志中没有特别指向它的迹象；列出它是因为此类 {resource} 故障中有相当一部分是“{}”",
-                        title.zh
-                    ),
-                ),
+                            title.en
+                        ),
+                        format!(
+                            "日志中没有特别指向它的迹象；列出它是因为此类 {resource} 故障中有相当一部分是“{}”",
+                            title.zh
+                        ),
+                    )
+                },
             )
             .at(incident.event.at),
         );

@@ -66,7 +66,17 @@ impl Event {
     /// True where Vulkan gave the memory.
     pub(crate) fn of_vulkan(&self) -> bool {
         let message = self.message.to_ascii_lowercase();
-        message.contains("vulkan") || message.starts_with("vk") || message.contains("vk_error")
+        message.contains("vulkan")
+            || message.starts_with("vk")
+            || message.contains("vk_error")
+            || message.contains("vmaallocate")
+    }
+
+    /// True where the system refused what a JVM asked it for, before any object was made.
+    pub(crate) fn of_a_jvms_start(&self) -> bool {
+        ["os::commit_memory", "committing reserved memory", "Could not reserve enough space"]
+            .iter()
+            .any(|words| self.says(words))
     }
 
     /// True where the message has PyTorch's name in it.

@@ -548,15 +548,12 @@ impl<'a> Case<'a> {
             if program != Program::Jax && self.pytorch()
                 || python && (!program.names_itself() || interpreter) && self.may_be_pytorch()
             {
-                targets.extend([
-                    Target::Python,
-                    Target::Numpy,
-                    Target::Pytorch,
-                    Target::HfTrainer,
-                    Target::Lightning,
-                    Target::DeepSpeed,
-                    Target::Accelerate,
-                ]);
+                targets.extend([Target::Python, Target::Numpy, Target::Pytorch]);
+                // What only trains says nothing to a program that answers, or whose traceback shows no training.
+                let shown = self.training() || self.context.frames.is_empty();
+                if self.works.contains(&Work::Training) && shown {
+                    targets.extend([Target::HfTrainer, Target::Lightning, Target::DeepSpeed, Target::Accelerate]);
+                }
             } else if interpreter {
                 targets.extend([Target::Python, Target::Numpy]);
             }

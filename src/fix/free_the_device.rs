@@ -149,13 +149,14 @@ fn look_up<'a>(case: &Case, draft: Draft<'a>) -> Draft<'a> {
 /// Memory that nobody named holds, or findings that point to others without a figure.
 fn unnamed(case: &Case) -> Advice {
     let amount = case.ledger.unexplained.map(|held| held.at_least_zero()).filter(|held| held.middle() > 0);
-    let (tool, one) = (case.accelerator().tool(), case.one_memory());
+    let (tool, one) = (case.incident.device_tool(), case.one_memory());
+    let (en, zh) = (&tool.en, &tool.zh);
     // Vulkan runs on every system.
     let linux = case.context.platform.value() == Some(Platform::Linux);
     let any = case.accelerator() == Accelerator::Any && !linux;
     let reason = text!(
-        en: "the message does not say what others hold; {tool} at the time of the failure does",
-        zh: "报错没有给出其他进程占用多少；出错时的 {tool} 可以看到"
+        en: "the message does not say what others hold; {en} at the time of the failure does",
+        zh: "报错没有给出其他进程占用多少；出错时的 {zh} 可以看到"
     );
     Draft::new(case, &FIX)
         .when("listed", !one && !any)

@@ -38,6 +38,13 @@ fn advise(case: &Case) -> Advice {
             zh: "所有 rank 会一起搬过去：应让每个 rank 使用自己的设备"
         ));
     }
+    // A job of a batch system has the devices that it was given: another index is none of them.
+    if case.clue(Clue::SlurmJob) && case.context.gpus.len() < 2 {
+        return Advice::Withheld(text!(
+            en: "the batch system chose the device: another one comes with another job or node",
+            zh: "设备由批处理系统分配：换设备需要换作业或节点"
+        ));
+    }
     let used = case.incident.event.facts.device.value();
     let emptiest = case
         .context
@@ -64,7 +71,6 @@ fn advise(case: &Case) -> Advice {
                 Accelerator::Cuda => "nvidia-smi --query-gpu=index,memory.free --format=csv",
                 other => other.driver_meter().now,
             };
-            let device = used.map_or(String::new(), |index| format!(" {index}"));
             Draft::new(case, &FIX)
                 .fill("visible", visible)
                 .fill("free", free)
@@ -73,10 +79,16 @@ fn advise(case: &Case) -> Advice {
                     en: "the log does not show how full the other GPUs are; {tool} does",
                     zh: "日志没有显示其他 GPU 的占用；用 {tool} 查看"
                 ))
-                .because(text!(
-                    en: "if the machine has another device than GPU{device}, it may be idle",
-                    zh: "如果机器上除 GPU{device} 外还有其他设备，它可能空闲"
-                ))
+                .because(match used {
+                    Some(index) => text!(
+                        en: "if the machine has another device than GPU {index}, it may be idle",
+                        zh: "如果机器上除 GPU {index} 外还有其他设备，它可能空闲"
+                    ),
+                    None => text!(
+                        en: "if the machine has a second GPU, it may be idle",
+                        zh: "如果机器上有第二块 GPU，它可能空闲"
+                    ),
+                })
         }
     }
 }

@@ -213,8 +213,10 @@ impl<'a> Case<'a> {
     /// are, and so is a model's code that users copy and change.
     pub(super) fn leaves_it_to_a_library(&self) -> bool {
         const SOLVERS: [&str; 5] = ["/fastai/", "/ott/", "/moscot/", "/sklearn/", "/skorch/"];
+        // No tensor of the model's is at hand where it is called: `chain({"question": …})`.
+        const MODELS: [&str; 4] = ["/transformers/", "/langchain", "/diffusers/", "/sentence_transformers/"];
         let inner = self.context.frames.iter().rev().take_while(|frame| !frame.is_user_code());
-        let solves = |frame: &Frame| SOLVERS.iter().any(|folder| frame.path().contains(folder));
+        let solves = |frame: &Frame| SOLVERS.iter().chain(&MODELS).any(|folder| frame.path().contains(folder));
         inner.into_iter().any(solves)
     }
 

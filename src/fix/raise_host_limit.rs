@@ -119,6 +119,12 @@ pub const FIX: Fix = Fix {
         .when("whose-and-how-much"),
         line(Target::Linux, "systemctl set-property <unit> MemoryMax={tried}{unit}").when("unit"),
         line(Target::Linux, "systemctl set-property <unit> MemoryMax=<peak + 20 %>").when("unit-unread"),
+        line(Target::Linux, "systemctl edit user@.service: [Service] ManagedOOMMemoryPressureLimit=80%")
+            .note(
+                "it ended this for pressure, not at a limit; ManagedOOMPreference=avoid spares a unit",
+                "它因内存压力而非上限结束了该单元；ManagedOOMPreference=avoid 可保护某个单元",
+            )
+            .when("pressure"),
         said(Target::Shell, "ask the scheduler for the peak + 20 % of memory", "向调度器申请峰值 + 20 % 的内存")
             .when("scheduler"),
         line(Target::Shell, "process { withName: '{process}' { memory = '{tried} {unit}B' } }")
@@ -212,6 +218,7 @@ fn advise(case: &Case) -> Advice {
     };
     let warden = case.warden();
     let service = warden == Some(Program::Systemd);
+    let pressure = case.program() == Program::SystemdOomd;
     let anybody = warden.is_none() && case.resource() == Resource::Cgroup;
     let whole = limit.is_none() && case.resource() == Resource::Host;
     let boot = whole && case.incident.event.no_process_to_kill();
@@ -278,7 +285,8 @@ fn advise(case: &Case) -> Advice {
         .when("whose", anybody && more.is_some())
         .when("whose-and-how-much", anybody && more.is_none())
         .when("unit", service && more.is_some())
-        .when("unit-unread", service && more.is_none());
+        .when("pressure", pressure)
+        .when("unit-unread", service && more.is_none() && !pressure);
     let draft = match more {
         Some(_) => {
             let draft = words.into_iter().fold(draft, |draft, words| draft.when(words, true));
@@ -315,9 +323,18 @@ fn advise(case: &Case) -> Advice {
                     zh: "任务被限制在 {shown}；增加一半为 {tried} {unit}iB"
                 )
             }
-            None => text!(
-                en: "the job needed more host memory than it may use; the log does not print the limit",
-                zh: "任务需要的主机内存超过允许值；日志没有打印上限"
-            ),
+            None => match case.context.host_total.get().filter(|_| whole) {
+                Some(total) => {
+                    let shown = show(total.interval().middle());
+                    text!(
+                        en: "the machine has {shown}, and less was left of it than the job needed",
+                        zh: "机器有 {shown} 内存，剩余的少于任务所需"
+                    )
+                }
+                None => text!(
+                    en: "the job needed more host memory than it may use; the log does not print the limit",
+                    zh: "任务需要的主机内存超过允许值；日志没有打印上限"
+                ),
+            },
         })
 }

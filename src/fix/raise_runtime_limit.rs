@@ -147,7 +147,11 @@ fn advise(case: &Case) -> Advice {
     let commanded = case.context.origin.dask_by_command;
     let local = case.clue(Clue::LocalWorkers);
     let heaped = case.resource() != Resource::Cgroup && !case.sign(Sign::KilledWithProof);
-    Draft::new(case, &FIX)
+    // Refused by the system, not by its own limit.
+    let refused = case.targets().contains(&Target::Java) && area.is_none() && case.incident.event.of_a_jvms_start();
+    let draft = Draft::new(case, &FIX);
+    let draft = if refused { draft.titled(text!(en: "A smaller heap", zh: "减小堆")) } else { draft };
+    draft
         .own(named.cloned())
         .when("commanded", commanded)
         .when("local-workers", !commanded && local)
@@ -180,9 +184,18 @@ fn advise(case: &Case) -> Advice {
         .was(set.filter(|_| area.is_none()))
         // Twice what it is: 64 GiB unless set.
         .fill("pinned", case.capacity().map_or(i128::from(64 * GIB), |limit| limit.middle()) / i128::from(MIB) * 2)
-        .frees_unknown(text!(en: "frees nothing: it raises the limit", zh: "不释放内存：它提高上限"))
+        .frees_unknown(match refused {
+            true => text!(en: "as much as the heap is smaller", zh: "等于堆减小的量"),
+            false => text!(en: "frees nothing: it raises the limit", zh: "不释放内存：它提高上限"),
+        })
         .because(join(
-            text!(en: "the program stops at a limit of its own", zh: "程序停在了自己设定的上限"),
+            match refused {
+                true => text!(
+                    en: "the JVM asked the system for more than it has: a smaller heap asks for less",
+                    zh: "JVM 向系统申请的内存超过了系统所有：更小的堆申请得更少"
+                ),
+                false => text!(en: "the program stops at a limit of its own", zh: "程序停在了自己设定的上限"),
+            },
             case.situation(),
         ))
 }

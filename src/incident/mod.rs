@@ -77,6 +77,12 @@ impl Incident {
         match self.system() {
             system if meter == PROCESS_METER => system.process(),
             system if meter == Accelerator::Any.driver_meter() => system.devices().unwrap_or(meter),
+            // Neither ROCm's nor Intel's tool comes with a driver for Windows.
+            System::Windows
+                if [Accelerator::Hip, Accelerator::Xpu].iter().any(|family| meter == family.driver_meter()) =>
+            {
+                System::Windows.devices().unwrap_or(meter)
+            }
             // JetPack's own tool; its driver has no nvidia-smi before JetPack 6.
             _ if jetson && meter == of_the_driver => Meter { now: "tegrastats", peak: "tegrastats" },
             _ => meter,

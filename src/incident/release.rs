@@ -51,7 +51,9 @@ const CAME: &[(Library, &str, Release, Month)] = &[
     (Library::TensorFlow, "TF_FORCE_GPU_ALLOW_GROWTH", (1, 14, 0), (2019, 6)),
     (Library::TensorFlow, "tf.recompute_grad", (2, 0, 0), (2019, 9)),
     (Library::TensorFlow, "tf.config.", (2, 0, 0), (2019, 9)),
+    (Library::TensorFlow, "get_logical_device_configuration", (2, 4, 0), (2020, 12)),
     (Library::TensorFlow, "tf.keras.mixed_precision", (2, 4, 0), (2020, 12)),
+    (Library::TensorFlow, "get_memory_info(\"GPU", (2, 5, 0), (2021, 5)),
     (Library::TensorFlow, "TF_GPU_ALLOCATOR", (2, 5, 0), (2021, 5)),
     (Library::Lightning, "Trainer(strategy=", (1, 5, 0), (2021, 11)),
     (Library::Lightning, "Trainer(inference_mode", (1, 8, 0), (2022, 11)),
@@ -248,6 +250,23 @@ fn day(incident: &Incident) -> Option<Month> {
     (!later).then_some(told)
 }
 
+/// The month in which conda built the torch that failed, which the path of its C++ sources tells in milliseconds:
+/// `/opt/conda/conda-bld/pytorch_1493681908901/work/torch/lib/THC/generic/THCStorage.cu:66`.
+fn built(incident: &Incident) -> Option<Month> {
+    let (_, stamp) = incident.event.message.split_once("/pytorch_")?;
+    let digits = stamp.get(..13).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))?;
+    let mut days = digits.parse::<u64>().ok()? / 86_400_000;
+    // From March on, in years that end with February: the leap day is the last one, and months have fixed beginnings.
+    days += 719_468;
+    let (era, of_era) = (days / 146_097, days % 146_097);
+    let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let from_march = (5 * of_year + 2) / 153;
+    let month = if from_march < 10 { from_march + 3 } else { from_march - 9 };
+    let year = era * 400 + year_of_era + u64::from(month <= 2);
+    Some((u16::try_from(year).ok()?, u8::try_from(month).ok()?))
+}
+
 /// True where a release of the library, which came out in a month, may be at work.
 pub(crate) fn may_run(incident: &Incident, library: Library, release: Release, month: Month) -> bool {
     let printed = match library {
@@ -259,7 +278,8 @@ pub(crate) fn may_run(incident: &Incident, library: Library, release: Release, m
     }
     let by_python = last_for_python(incident, library);
     let newest = newest_by_signs(incident, library).into_iter().chain(by_python.and_then(|(newest, _)| newest)).min();
-    let last = day(incident).into_iter().chain(by_python.map(|(_, month)| month)).min();
+    let built = built(incident).filter(|_| library == Library::Torch);
+    let last = day(incident).into_iter().chain(by_python.map(|(_, month)| month)).chain(built).min();
     newest.is_none_or(|newest| newest >= release) && last.is_none_or(|last| last >= month)
 }
 
@@ -315,7 +335,9 @@ fn newest_torch(frame: &Frame) -> Option<(u16, u16)> {
     let module = file.ends_with("/torch/nn/modules/module.py");
     let called = module && frame.function == "__call__";
     let loads = file.ends_with("/torch/serialization.py") && frame.function == "load";
+    let multiplies = file.ends_with("/torch/nn/functional.py") && frame.function == "linear";
     let by_line = match frame.function.as_str() {
+        _ if multiplies && frame.line > FIRST_LINEAR => newest_at(&LINEAR, frame.line),
         "_call_impl" if module && frame.line > FIRST_CALL_IMPL => newest_at(&CALL_IMPL, frame.line),
         "__call__" if module => newest_at(&CALL, frame.line),
         _ if loads && frame.line >= FIRST_LOAD => newest_at(&LOAD, frame.line),
@@ -347,6 +369,14 @@ const CALL: [LastLine; 2] = [(400, (0, 3)), (495, (1, 1))];
 /// Where `torch.load` hands an archive on, in `torch/serialization.py`: 529 in 1.4, 594 in 1.8, 607 in 1.9, 712 in
 /// 1.11, 789 in 1.13, 809 in 2.0; past 1000 from 2.1 on.
 const LOAD: [LastLine; 3] = [(620, (1, 10)), (740, (1, 12)), (840, (2, 0))];
+
+/// Where `linear` calls the kernel in `torch/nn/functional.py`: 1370 in 1.3, 1372 in 1.4, 1610 in 1.5, 1674 and 1676 in
+/// 1.6, 1690 and 1692 in 1.7, 1753 in 1.8, 1847 and 1848 in 1.9 and 1.10. From 1.11 on it is no Python at all.
+const LINEAR: [LastLine; 6] =
+    [(1400, (1, 4)), (1630, (1, 5)), (1680, (1, 6)), (1700, (1, 7)), (1780, (1, 8)), (1900, (1, 10))];
+
+/// Releases before are not told apart.
+const FIRST_LINEAR: u64 = 1300;
 
 /// No release hands an archive on before this one.
 const FIRST_LOAD: u64 = 500;

@@ -740,11 +740,25 @@ impl Page {
         self.reasons(first, detail);
         let others = diagnosis.findings.iter().skip(1);
         if self.style.verbose {
-            for finding in others {
+            let named = candidates(&diagnosis.findings, diagnosis.conclusion);
+            let (signed, unsigned): (Vec<&Finding>, Vec<&Finding>) =
+                others.partition(|finding| named.contains(&finding.cause.id) || !finding.supporting().is_empty());
+            for finding in signed {
                 let or = Text::new("Or: ", "或者：");
                 let title = self.cause_title(&or, finding);
                 self.screen.paragraph(&[], 2, &title);
                 self.reasons(finding, detail);
+            }
+            // Tests of what nothing points to would be those of other programs: a pool's beside a game.
+            for (i, finding) in unsigned.into_iter().enumerate() {
+                if i == 0 {
+                    self.heading(&Text::new(
+                        "Without a sign of it in the log, by how often it is the cause of such failures:",
+                        "日志中没有迹象，仅按此类故障中的出现频率：",
+                    ));
+                }
+                let title = self.cause_title(&Text::same(String::new()), finding);
+                self.screen.paragraph(&[run(Tone::Plain, "  ".to_string())], 4, &title);
             }
         } else if detail.second_cause_lines > 0
             && let Some(second) = others.clone().next().filter(|second| near(first.confidence, second.confidence))

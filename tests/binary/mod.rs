@@ -6,8 +6,10 @@
 pub mod schema;
 
 use assert_cmd::Command;
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// The binary with nothing of the caller's surroundings that changes its output.
@@ -98,6 +100,21 @@ pub fn outcome(command: &mut Command) -> (i32, String, String) {
         String::from_utf8(output.stdout).expect("UTF-8"),
         String::from_utf8(output.stderr).expect("UTF-8"),
     )
+}
+
+/// What `explain --format json` prints of a log, in a language. A dozen tests look at the same documents: each is made
+/// once.
+pub fn json_of(log: &Path, lang: &str) -> Arc<str> {
+    type Documents = Mutex<BTreeMap<(PathBuf, String), Arc<str>>>;
+    static MADE: Documents = Mutex::new(BTreeMap::new());
+    let key = (log.to_path_buf(), lang.to_string());
+    if let Some(made) = MADE.lock().unwrap().get(&key) {
+        return Arc::clone(made);
+    }
+    let document = outcome(oomdoc().args(["explain", "--format", "json", "--lang", lang]).arg(log)).1;
+    let made: Arc<str> = document.into();
+    MADE.lock().unwrap().insert(key, Arc::clone(&made));
+    made
 }
 
 /// A message of PyTorch 2.x in which the cache would have held the request.

@@ -829,3 +829,49 @@ fn a_command_typed_at_windows_prompt_is_not_broken_between_words() {
                17113088 bytes failed with errno=1455\nfatal error: out of memory\n";
     assert_eq!(incident(log)["line"], 2);
 }
+
+#[test]
+fn what_the_twenty_third_set_prints_is_heard() {
+    for log in [
+        "400 Resources exceeded during query execution: The query could not be executed in the allotted memory. Peak \
+         usage: 131% of limit.\n",
+        "Protein Database error: Cannot memory map /Volumes/data/nr.79.phr. Number of files opened: 251\n",
+        "[error] Process: <0.1.0> on node 'a@b', Context: maximum heap size reached, Max Heap Size: 8388607, Kill: true\n",
+        " *** Error 70021 (OTH+21) (processor #     0)\n     Memory is set 12000000 words short\n",
+    ] {
+        assert!(fails(log), "{log}");
+    }
+}
+
+#[test]
+fn what_is_done_without_or_once_more_with_less_is_no_failure() {
+    for log in [
+        "gyp ERR! stack Error: spawn ENOMEM\ngyp ERR! not ok\nnpm WARN optional SKIPPING OPTIONAL DEPENDENCY: \
+         bufferutil@1.2.1 install: Exit status 1\n\nadded 811 packages in 102.4s\n",
+        "ERROR rcmgr limits were exceeded 412 times with error \"system: cannot reserve memory: limit exceeded\".\nERROR \
+         rcmgr Limits are no longer being exceeded.\n",
+        "WARN MemoryStore: Not enough space to cache rdd_26_118 in memory! (computed 9.5 MB so far)\nWARN BlockManager: \
+         Persisting block to disk instead.\nINFO Shutting down engine\nMark done. Elapsed time: 39.90 minutes.\n",
+        "COQC a.v\nWarning: Native compiler failed with error: Cannot allocate memory\n[native-compiler-failed]\nCOQC b.v\n\
+         COQC c.v\nCOQC d.v\nCOQC e.v\n",
+        "INFO report begun\nWARN station 288: attempt 1 of 3 failed, again in 5000 ms\n\njava.sql.SQLException: Query memory \
+         exhausted\n\tat com.acme.Report.load(Report.java:91)\n\nINFO station 288: 3600 rows\nINFO all written\n",
+        "WARNING - encode: CUDA out of memory. Tried to allocate 2.00 GiB.\nWARNING - batch 512 -> 256, starting this shard \
+         again\nBatches: 100%|##########| 779/779 [25:11<00:00,  1.94s/it]\n199424 embeddings written to corpus.npy\n",
+    ] {
+        assert!(!fails(log), "{log}");
+    }
+}
+
+#[test]
+fn what_is_typed_in_python_or_found_in_sources_is_no_message() {
+    assert!(!fails(
+        ">>> q = m.encode([\"CUDA out of memory when encoding\", \"how to bake bread\"])\ntensor([[0.6121]])\n"
+    ));
+    let search = "$ rg -n -i 'out of memory|bad_alloc' src docs | head\nsrc/pool.cc:88:    throw std::bad_alloc();\n\
+                  src/pool.cc:140:  LOG(ERROR) << \"out of memory: cannot grow pool to \" << want;\n";
+    assert!(!fails(search));
+    assert!(fails(
+        "$ grep -n 'out of memory' run/train.log\nrun/train.log:140:ERROR: out of memory: cannot grow pool\n"
+    ));
+}

@@ -925,3 +925,88 @@ fn a_pool_of_mindspore_is_of_the_device_that_the_log_names() {
     let ascend = report(&log("context.set_context(device_target=\"Ascend\")\n"));
     assert!(ascend.starts_with("The NPU ran out of memory"), "{ascend}");
 }
+
+#[test]
+fn a_cause_without_a_sign_brings_no_test_of_another_kind_of_program() {
+    let log = "[h264_nvenc @ 0x5601a7f0e2c0] dl_fn->cuda_dl->cuCtxCreate(&ctx->cu_context_internal, 0, cu_device) failed -> \
+               CUDA_ERROR_OUT_OF_MEMORY: out of memory\n";
+    let told = report(log).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(told.contains("Without a sign of it in the log"), "{told}");
+    for words in ["half the batch", "shapes of the inputs", "MIG", "checkpoint", "every step", " ? "] {
+        assert!(!told.contains(words), "{words}: {told}");
+    }
+}
+
+#[test]
+fn a_radeon_of_windows_is_asked_by_no_tool_of_rocm() {
+    let log = "[engine/RenderSystem] Physical Device: AMD Radeon(TM) Graphics (integrated)\n[engine/Engine] OUT OF VIDEO \
+               MEMORY! ( vmaAllocateMemory )\n";
+    let told = report(log);
+    assert!(told.contains("Task Manager") && !told.contains("rocm-smi") && !told.contains("HIP_VISIBLE"), "{told}");
+}
+
+#[test]
+fn a_session_of_tensorflow_on_windows_knows_nothing_of_the_second() {
+    let log = |separator: &str| {
+        format!(
+            "2021-03-15 11:04:50.212770: W tensorflow/core/common_runtime/bfc_allocator.cc:419] Allocator (GPU_0_bfc) ran out \
+             of memory trying to allocate 36.92MiB.\n  File \"C:{separator}envs{separator}lib{separator}site-packages\
+             {separator}tensorflow{separator}python{separator}client{separator}session.py\", line 1365, in _do_call\n"
+        )
+    };
+    let told = report(&log("\\"));
+    for name in ["get_memory_info", "mixed_precision", "cuda_malloc_async", "recompute_grad"] {
+        assert!(!told.contains(name), "{name}: {told}");
+    }
+}
+
+#[test]
+fn the_day_on_which_conda_built_torch_bounds_what_it_knows() {
+    let log = |stamp: &str| {
+        format!(
+            "RuntimeError: cuda runtime error (2) : out of memory at /py/conda-bld/pytorch_{stamp}/work/torch/lib/THC/generic/\
+             THCStorage.cu:66\n"
+        )
+    };
+    // May 2017, before 0.3 and its `memory_allocated`; and February 2023.
+    assert!(!report(&log("1493681908901")).contains("memory_allocated"), "{}", report(&log("1493681908901")));
+    assert!(report(&log("1677000000000")).contains("memory_"), "{}", report(&log("1677000000000")));
+}
+
+#[test]
+fn what_only_trains_is_told_to_no_program_that_answers() {
+    let log = format!(
+        "Traceback (most recent call last):\n  File \"/home/a/diarize.py\", line 9, in <module>\n    said = \
+         pipeline(sound)\n  File \"/opt/py/lib/python3.10/site-packages/pyannote/audio/pipelines/speaker.py\", line 12, in \
+         apply\n    return self.model(chunks)\n{FULL_CARD}"
+    );
+    let told = report(&log);
+    assert!(!told.contains("Trainer(precision") && !told.contains("Accelerator("), "{told}");
+}
+
+#[test]
+fn what_is_killed_for_pressure_met_no_limit() {
+    let log = "avril 16 20:31:12 systemd-oomd[1044]: Killed /user.slice/user-1000.slice/user@1000.service/app.slice/\
+               tmux-spawn.scope due to memory pressure for /user.slice/user-1000.slice/user@1000.service being 71.05% > \
+               50.00% for > 20s with reclaim activity\n";
+    let told = report(log);
+    assert!(told.contains("ManagedOOMMemoryPressureLimit") && !told.contains("MemoryMax=<"), "{told}");
+    assert!(told.contains("the killer's own line says that RAM ran out"), "{told}");
+}
+
+#[test]
+fn a_login_node_and_the_output_of_a_job_are_no_machine_of_ones_own() {
+    let failed = "RuntimeError: DataLoader worker (pid 30871) is killed by signal: Killed. \n";
+    assert!(report(failed).contains("fallocate"), "{}", report(failed));
+    for before in ["[lea@login1 ~]$ cat out.txt\n", "$ tail slurm-4418206.out\n"] {
+        assert!(!report(&format!("{before}{failed}")).contains("fallocate"), "{before}");
+    }
+}
+
+#[test]
+fn a_variable_that_no_program_sees_chooses_no_device() {
+    let log = |line: &str| format!("$ cat run.sh\n{line}\npython main.py\n$ sh run.sh\n{FULL_CARD}");
+    let seen = |line: &str| report(&log(line)).contains("visible devices");
+    assert!(!seen("CUDA_VISIBLE_DEVICES=\"7\""));
+    assert!(seen("export CUDA_VISIBLE_DEVICES=\"7\"") && seen("CUDA_VISIBLE_DEVICES=\"7\" python main.py"));
+}

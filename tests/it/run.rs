@@ -290,7 +290,7 @@ fn a_job_that_is_stopped_alone_stops_oomdoc_and_goes_on_alone() {
 
 #[test]
 fn killing_oomdoc_leaves_the_job_and_its_output() {
-    let mut child = run(&["sh", "-c", "echo $$; trap 'echo still here; exit 0' USR1; while :; do sleep 0.02; done"])
+    let mut child = run(&["sh", "-c", "trap 'echo still here; exit 0' USR1; echo $$; while :; do sleep 0.02; done"])
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();

@@ -14,7 +14,7 @@ fn shown(log: &std::path::Path, more: &[&str]) -> String {
 }
 
 fn document(log: &std::path::Path, lang: &str) -> Value {
-    serde_json::from_str(&shown(log, &["--json", "--lang", lang])).unwrap()
+    serde_json::from_str(&binary::json_of(log, lang)).unwrap()
 }
 
 fn primary(document: &Value) -> Option<&Value> {
@@ -271,7 +271,7 @@ fn no_statement_is_cut_on_any_terminal() {
             let mut more = vec!["--lang", lang, "--width", width];
             more.extend(height.iter().flat_map(|height| ["--height", height]));
             let out = shown(&log, &more);
-            let told = joined(&shown(&log, &["--json", "--lang", lang]));
+            let told = joined(&binary::json_of(&log, lang));
             // A message goes on over lines that a note marks, each, as its own.
             let text = String::from_utf8_lossy(&std::fs::read(&log).unwrap()).into_owned();
             let printed: String = text.lines().map(|line| joined(line.trim_start_matches("# "))).collect();

@@ -5,7 +5,7 @@ use super::Way;
 use super::line::Found;
 use crate::domain::program::Name;
 use crate::domain::{Program, closed_set};
-use aho_corasick::{AhoCorasick, MatchKind};
+use crate::input::Needles;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
@@ -41,7 +41,7 @@ struct All {
     /// What is known of each identifier: how far it tells, and the first of its family.
     names: HashMap<Name, (Mark, Name)>,
     /// Words that only one program prints, and whose.
-    signs: Option<AhoCorasick>,
+    signs: Needles,
     printed_by: Vec<Name>,
 }
 
@@ -63,7 +63,7 @@ fn parse(text: &str) -> All {
             }
             continue;
         }
-        for entry in line.split_whitespace() {
+        for entry in line.split_ascii_whitespace() {
             let mark = match (section, entry.as_bytes().first()) {
                 ("words", _) | (_, Some(b'~')) => Mark::Word,
                 ("blocks", _) | (_, Some(b'.')) => Mark::Block,
@@ -81,9 +81,7 @@ fn parse(text: &str) -> All {
             }
         }
     }
-    let signs =
-        AhoCorasick::builder().ascii_case_insensitive(true).match_kind(MatchKind::LeftmostLongest).build(&signs).ok();
-    All { names, signs, printed_by }
+    All { names, signs: Needles::of_any_case(signs), printed_by }
 }
 
 /// The name by which an identifier is called: its family's, where one holds the other.
@@ -131,7 +129,6 @@ fn program(word: &str) -> Option<Program> {
 
 /// The program whose own words stand on a line; of several the longest.
 fn signs(line: &str, found: Found<'_>) {
-    let Some(search) = &ALL.signs else { return };
     let letter = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
     // Whole words, but what ends in a mark goes on as it likes: `glp_`, `DB::`.
     let whole = |start: usize, end: usize| {
@@ -139,8 +136,8 @@ fn signs(line: &str, found: Found<'_>) {
         let starts = start.checked_sub(1).is_none_or(|at| !letter(bytes.get(at)) || !letter(bytes.get(start)));
         starts && (!letter(bytes.get(end)) || !letter(bytes.get(end.saturating_sub(1))))
     };
-    let hits = search.find_iter(line).filter(|hit| whole(hit.start(), hit.end()));
-    let longest = hits.max_by_key(|hit| hit.len()).and_then(|hit| ALL.printed_by.get(hit.pattern().as_usize()));
+    let hits = ALL.signs.longest(line).filter(|hit| whole(hit.start, hit.end));
+    let longest = hits.max_by_key(|hit| hit.length()).and_then(|hit| ALL.printed_by.get(hit.number));
     longest.and_then(|name| Program::named(name.as_str())).into_iter().for_each(|program| found(Way::Sign, program));
 }
 

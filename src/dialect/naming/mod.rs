@@ -16,8 +16,7 @@ mod word;
 
 use super::syslog;
 use crate::domain::{Program, closed_set};
-use crate::input::Document;
-use aho_corasick::{AhoCorasick, MatchKind};
+use crate::input::{Document, Needles};
 use std::sync::LazyLock;
 
 pub use commands::is_wrapper;
@@ -149,20 +148,13 @@ static MARKERS: LazyLock<Markers> = LazyLock::new(|| {
             programs.push(*program);
         }
     }
-    let search = |any_case: bool| {
-        AhoCorasick::builder()
-            .match_kind(MatchKind::LeftmostLongest)
-            .ascii_case_insensitive(any_case)
-            .build(&words)
-            .ok()
-    };
-    Markers { as_printed: search(false), lowered: search(true), programs }
+    Markers { as_printed: Needles::new(&words), lowered: Needles::of_any_case(&words), programs }
 });
 
 struct Markers {
-    as_printed: Option<AhoCorasick>,
+    as_printed: Needles,
     /// For lines that were put in lower case.
-    lowered: Option<AhoCorasick>,
+    lowered: Needles,
     programs: Vec<Program>,
 }
 
@@ -404,9 +396,9 @@ pub fn marker(line: &str) -> Option<Program> {
     let line = head(line);
     let lowered = !line.bytes().any(|byte| byte.is_ascii_uppercase());
     let search = if lowered { &MARKERS.lowered } else { &MARKERS.as_printed };
-    let hits = search.as_ref()?.find_iter(line).filter(|hit| !in_file_name(line, hit.start(), hit.end()));
-    let found = hits.max_by_key(|found| found.len())?;
-    MARKERS.programs.get(found.pattern().as_usize()).copied()
+    let hits = search.longest(line).filter(|hit| !in_file_name(line, hit.start, hit.end));
+    let found = hits.max_by_key(|found| found.length())?;
+    MARKERS.programs.get(found.number).copied()
 }
 
 /// True for a bare word in the name of a C++ source: `src/optix_core.cpp` is of the program that calls the library, and

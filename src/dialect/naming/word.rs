@@ -89,7 +89,7 @@ const NO_NAMES: &str = "\
     workspace workstation would wrapper write writer writes writing written wrn x64 x86 x86_64 xml yaml yes you your \
     zsh";
 
-static STOPS: LazyLock<BTreeSet<&str>> = LazyLock::new(|| NO_NAMES.split_whitespace().collect());
+static STOPS: LazyLock<BTreeSet<&str>> = LazyLock::new(|| NO_NAMES.split_ascii_whitespace().collect());
 
 /// True for a word that names a role, a level or a part of any program.
 pub(super) fn is_common(word: &str) -> bool {
@@ -149,7 +149,7 @@ const PROSE: &str = "\
     switched synced tells threw ticks told tracked tripped turned typed unset unused updated verified walked wants \
     wasted went woke wrote das dem den der des die ein eine el il la las le les lo los nous un une und vous";
 
-static SENTENCES: LazyLock<BTreeSet<&str>> = LazyLock::new(|| PROSE.split_whitespace().collect());
+static SENTENCES: LazyLock<BTreeSet<&str>> = LazyLock::new(|| PROSE.split_ascii_whitespace().collect());
 
 /// True for a word of English prose: one of its commonest, or one that has the ending of an action, a quality or a
 /// participle. Programs named so are few, and show by their command.

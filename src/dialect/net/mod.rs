@@ -129,7 +129,8 @@ fn of_a_disk(document: &Document, position: usize, lower: &str) -> bool {
 /// True for a remark that somebody typed at a prompt: `$ # colleagues got "out of memory", so convert before`.
 fn is_remark(line: &str) -> bool {
     const PROMPT: usize = 60;
-    line.find("$ # ").is_some_and(|at| at <= PROMPT)
+    // What is typed at Python's prompt is no message either: `>>> m.encode("out of memory")`.
+    line.starts_with(">>> ") || line.find("$ # ").is_some_and(|at| at <= PROMPT)
 }
 
 /// True below the head of a mail that sends a change or answers another: it tells of failures that were.
@@ -919,7 +920,9 @@ fn standing(
     // A tracer prints what every call of another program gave: `mmap(…) = -1 ENOMEM (Cannot allocate memory)`.
     let traced = lower.contains("= -1 enomem");
     let level = level(line).or(traced.then_some(Level::Chatter));
-    let level = level.map(|level| if level == Level::Warning && quotes { Level::Error } else { level });
+    // A compiler's own warning is none of another program's error.
+    let own = lower.trim_start().starts_with("warning: ");
+    let level = level.map(|level| if level == Level::Warning && quotes && !own { Level::Error } else { level });
     let mut next = field::behind(document, position, 3).map(|at| field::text(document, at).to_lowercase());
     let has = |text: &str, words: &[&str]| words.iter().any(|word| text.contains(word));
     let fails = |text: &str| has(text, FAILURES) || has(text, FAILING);
@@ -984,7 +987,9 @@ fn standing(
     // `GPU step failed! Falling back to the CPU. Error:`, and then the message that it is about.
     let introduced = || {
         let above = field::before(position, INTRODUCED).map(|at| field::text(document, at).trim_end().to_lowercase());
-        above.into_iter().any(|line| line.ends_with(':') && begins(&line, DOING))
+        // `attempt 1 of 3 failed, again in 5000 ms`, and then the message that it is about.
+        let again = |line: &str| line.contains("attempt ") && line.contains(" again in ");
+        above.into_iter().any(|line| line.ends_with(':') && begins(&line, DOING) || again(&line))
     };
     let way_on = says_way_on
         // `This may cause performance problems. Consider …`: of a setting.
@@ -1014,7 +1019,9 @@ fn standing(
         let mut behind = field::behind(document, position, 2).map(|at| field::text(document, at));
         behind.any(|line| {
             let stamped = line.starts_with(|c: char| c.is_ascii_digit()) && begins_with_stamp(line);
-            !stamped && fails(&line.to_lowercase())
+            // `[native-compiler-failed,native-compiler]`: the warning's own kind.
+            let kind = line.starts_with('[') && line.trim_end().ends_with(']');
+            !stamped && !kind && fails(&line.to_lowercase())
         })
     };
     let harmless = |failed: bool| Some(if failed { Standing::Failure } else { Standing::Harmless });
@@ -1446,7 +1453,7 @@ pub(super) fn survived(document: &Document, position: usize, event: &Event) -> b
     }
     let says = |at: usize, words: &[&str]| {
         let lower = clipped(field::text(document, at)).to_lowercase();
-        words.iter().any(|word| lower.contains(word)) || at == position && tries(&lower)
+        words.iter().any(|word| lower.contains(word)) || at == position && tries(&lower) || starts_again(&lower)
     };
     let last = document.lines.partition_point(|line| line.number <= event.at.last).max(position + 1) - 1;
     let mild = matches!(level(field::text(document, position)), Some(Level::Warning | Level::Chatter));
@@ -1466,6 +1473,16 @@ pub(super) fn survived(document: &Document, position: usize, event: &Event) -> b
         After::Unknown => mild && here() || tried(AGAIN),
     };
     went_on && !outcome::counts_failures(document, position)
+}
+
+/// `batch 512 -> 256, starting this shard again`: less, and then once more.
+fn starts_again(lower: &str) -> bool {
+    let less = lower.split_once("->").is_some_and(|(before, after)| {
+        let number = |word: Option<&str>| word.and_then(|word| word.trim_end_matches(',').parse::<u64>().ok());
+        let (from, to) = (number(before.split_whitespace().next_back()), number(after.split_whitespace().next()));
+        from.zip(to).is_some_and(|(from, to)| to < from)
+    });
+    less && lower.contains(" again")
 }
 
 /// Words by which the line behind a refusal says that it is tried in another way.

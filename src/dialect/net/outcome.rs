@@ -181,6 +181,13 @@ pub fn is_listed(document: &Document, position: usize) -> bool {
     let command = std::iter::once(position)
         .chain(field::before(position, LISTED))
         .find_map(|at| typed(field::text(document, at)));
+    // `src/pool.cc:140:  LOG(ERROR) << "out of memory"`, below a search.
+    let found = || {
+        let (place, rest) = field::text(document, position).split_once(':')?;
+        let number = rest.split_once(':')?.0;
+        let numbered = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+        Some(numbered && TEXTS.iter().any(|end| place.ends_with(end)))
+    };
     command.is_some_and(|typed| {
         let mut words = typed.split_whitespace();
         let tool = words.next().unwrap_or_default();
@@ -189,7 +196,10 @@ pub fn is_listed(document: &Document, position: usize) -> bool {
         // Of several commands in one line the last one may have run.
         let alone = !typed.contains(';') && !typed.contains("&&");
         let help = typed.split_whitespace().any(|word| word == "--help");
-        alone && (matches!(tool, "strings" | "man" | "info") || help || searches && words.any(texts))
+        alone
+            && (matches!(tool, "strings" | "man" | "info")
+                || help
+                || searches && (words.any(texts) || found() == Some(true)))
     })
 }
 
@@ -229,6 +239,10 @@ pub fn after(document: &Document, position: usize) -> After {
         if clean_exit(&lower) {
             return After::WentOn;
         }
+        // npm does without what is optional, and a limiter says when it is over.
+        if lower.contains("skipping optional dependency") || lower.contains("no longer being exceeded") {
+            return After::WentOn;
+        }
         // `strerror(ENOMEM) = "Out of memory" as expected`: a test of it.
         if i < 2 && lower.trim_end().ends_with(" as expected") && !lower.contains("not as expected") {
             return After::WentOn;
@@ -238,6 +252,12 @@ pub fn after(document: &Document, position: usize) -> After {
             ["error", "fail", "unable", "cannot", "could not", "out of memory"].iter().any(|word| lower.contains(word));
         let again = own.len() >= 12 && words(&line.text) == own;
         if went_on == 0 && i < NEAR && !again && DEATHS.iter().any(|word| lower.contains(word)) {
+            // An engine that has done its work shuts down as well: `done. Elapsed time: 39.90 minutes.`
+            let done = |text: &str| text.contains(" done. elapsed time");
+            let mut next = lines.iter().skip_while(|next| next.number <= line.number).take(2);
+            if lower.contains("shutting down") && next.any(|next| done(&next.text.to_lowercase())) {
+                return After::WentOn;
+            }
             return After::Died;
         }
         // A service that is started anew had ended.

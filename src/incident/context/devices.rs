@@ -5,7 +5,7 @@ use super::settings::sized;
 use crate::dialect::Fact;
 use crate::evidence::Span;
 use crate::units::Figure;
-use regex::Regex;
+use regex::{Captures, Regex};
 use std::sync::LazyLock;
 
 /// Devices kept at most, and bytes of a line that are read.
@@ -16,31 +16,52 @@ const READ: usize = 512;
 /// memory on every line. In their order: ggml's list of devices, and its sum
 /// of one; what Ultralytics prints of torch's devices; vLLM's profile of a run (0.5 to 0.7); TensorFlow's two forms
 /// (1.x, 2.x); `deviceQuery` and what copies it; the Comfy family; other programs' banners with a card's name.
-static FORMS: LazyLock<Vec<(&str, Regex)>> = LazyLock::new(|| {
-    let forms = [
-        (
-            "compute capability",
-            Regex::new(
-                r"Device (?P<index>[0-9]+): .{2,80}, compute capability [0-9].*, VRAM: (?P<size>[0-9]+ MiB)(?-u:\b)",
-            ),
-        ),
-        ("Total VRAM", Regex::new(r"found 1 (?:CUDA|ROCm) devices? \(Total VRAM: (?P<size>[0-9]+ MiB)\)")),
-        ("MiB)", Regex::new(r"CUDA:(?P<index>[0-9]+) \([^()]{3,60}, (?P<size>[0-9]+(?:\.[0-9]+)?MiB)\)")),
-        ("total_gpu_memory", Regex::new(r"total_gpu_memory \((?P<size>[0-9]+\.[0-9]+GiB)\) x gpu_memory_utilization")),
-        ("totalMemory:", Regex::new(r"totalMemory: (?P<size>[0-9]+\.[0-9]+GiB) freeMemory:")),
-        ("deviceMemorySize", Regex::new(r"deviceMemorySize: (?P<size>[0-9]+\.[0-9]+GiB) deviceMemoryBandwidth")),
-        ("global memory", Regex::new(r"Total amount of global memory: +[0-9]+ MBytes \((?P<size>[0-9]+ bytes)\)")),
-        ("Total VRAM", Regex::new(r"^(?:INFO:? *)?Total VRAM (?P<size>[0-9]+ MB), total RAM")),
-        (
-            "ompute ",
-            Regex::new(
-                r"\((?:compute capability|Compute) [0-9]\.[0-9];? ?memory (?P<size>[0-9]+(?:\.[0-9]+)? ?[MG]i?B)\)",
-            ),
-        ),
-        ("ompute ", Regex::new(r"\(Compute [0-9]\.[0-9]\) Memory ?: (?P<size>[0-9]+(?:\.[0-9]+)? [MG]i?B)(?-u:\b)")),
-    ];
-    forms.into_iter().filter_map(|(word, form)| Some((word, form.ok()?))).collect()
-});
+static FORMS: [Form; 10] = [
+    Form::new("compute capability", || {
+        Regex::new(r"Device (?P<index>[0-9]+): .{2,80}, compute capability [0-9].*, VRAM: (?P<size>[0-9]+ MiB)(?-u:\b)")
+            .ok()
+    }),
+    Form::new("Total VRAM", || Regex::new(r"found 1 (?:CUDA|ROCm) devices? \(Total VRAM: (?P<size>[0-9]+ MiB)\)").ok()),
+    Form::new("MiB)", || Regex::new(r"CUDA:(?P<index>[0-9]+) \([^()]{3,60}, (?P<size>[0-9]+(?:\.[0-9]+)?MiB)\)").ok()),
+    Form::new("total_gpu_memory", || {
+        Regex::new(r"total_gpu_memory \((?P<size>[0-9]+\.[0-9]+GiB)\) x gpu_memory_utilization").ok()
+    }),
+    Form::new("totalMemory:", || Regex::new(r"totalMemory: (?P<size>[0-9]+\.[0-9]+GiB) freeMemory:").ok()),
+    Form::new("deviceMemorySize", || {
+        Regex::new(r"deviceMemorySize: (?P<size>[0-9]+\.[0-9]+GiB) deviceMemoryBandwidth").ok()
+    }),
+    Form::new("global memory", || {
+        Regex::new(r"Total amount of global memory: +[0-9]+ MBytes \((?P<size>[0-9]+ bytes)\)").ok()
+    }),
+    Form::new("Total VRAM", || Regex::new(r"^(?:INFO:? *)?Total VRAM (?P<size>[0-9]+ MB), total RAM").ok()),
+    Form::new("ompute ", || {
+        Regex::new(r"\((?:compute capability|Compute) [0-9]\.[0-9];? ?memory (?P<size>[0-9]+(?:\.[0-9]+)? ?[MG]i?B)\)")
+            .ok()
+    }),
+    Form::new("ompute ", || {
+        Regex::new(r"\(Compute [0-9]\.[0-9]\) Memory ?: (?P<size>[0-9]+(?:\.[0-9]+)? [MG]i?B)(?-u:\b)").ok()
+    }),
+];
+
+/// A form in which a device is told, and a word of it.
+struct Form {
+    word: &'static str,
+    /// Compiled when the word is first seen: all of them took six of a hundred instructions that a paste is read with.
+    compiled: LazyLock<Option<Regex>>,
+}
+
+impl Form {
+    const fn new(word: &'static str, compile: fn() -> Option<Regex>) -> Form {
+        Form { word, compiled: LazyLock::new(compile) }
+    }
+
+    fn captures<'t>(&self, text: &'t str) -> Option<Captures<'t>> {
+        if !text.contains(self.word) {
+            return None;
+        }
+        self.compiled.as_ref()?.captures(text)
+    }
+}
 
 /// `total_gpu_memory (22.17GiB) x gpu_memory_utilization (0.90) = 19.95GiB` (vllm/worker/worker.py, 0.5 to 0.7).
 static SHARE: LazyLock<Option<Regex>> =
@@ -60,7 +81,7 @@ impl Devices {
         }
         let text = text.get(..READ).unwrap_or(text);
         let at = Span::line(line);
-        let found = FORMS.iter().filter(|(word, _)| text.contains(word)).find_map(|(_, form)| form.captures(text));
+        let found = FORMS.iter().find_map(|form| form.captures(text));
         if let Some(found) = found
             && let Some(figure) = sized(&found["size"], None, at).filter(|figure| figure.bytes > 0)
         {

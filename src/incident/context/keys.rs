@@ -766,7 +766,7 @@ pub(super) const ROWS: &[Row] = &[
             "rocr_visible_devices",
             "nvidia_visible_devices",
         ],
-        when: Always,
+        when: If(|s| !stays_in_the_shell(s), "CUDA_VISIBLE_DEVICES=0,1 python train.py"),
         value: Other(visible_devices, "0,1"),
     },
     Row {
@@ -825,6 +825,17 @@ pub(super) const ROWS: &[Row] = &[
             },
             "65536kB",
         ),
+    },
+    // What people write above their log: `# RAM: 64 GB`.
+    Row {
+        names: &["ram"],
+        when: If(
+            |s| {
+                s.text.trim_start_matches(['#', '*', '-', ' ']).starts_with("RAM:") && !s.pair.rest.contains(['/', '%'])
+            },
+            "RAM: 64 GB",
+        ),
+        value: Other(|s, found| push(found, sized(s.pair.rest, None, s.at), Setting::HostTotal), "64 GB"),
     },
     // `free -h`, whose first column is the total.
     Row {
@@ -1088,6 +1099,15 @@ fn makes_tensor(text: &str) -> bool {
     ["tensor(", "zeros(", "ones(", "empty(", "randn(", "rand(", "full(", "arange(", ".to(", "zeros_like(", "array("]
         .iter()
         .any(|call| text.contains(call))
+}
+
+/// `CUDA_VISIBLE_DEVICES="7"` alone on a line of a script: no program that is started below sees it. A list of the
+/// environment has no quotes.
+fn stays_in_the_shell(s: &Stated<'_>) -> bool {
+    let alone = s.text[..s.pair.start].trim().is_empty();
+    let set = s.text.get(s.pair.start + s.pair.key.len()..).and_then(|rest| rest.trim().strip_prefix("=\""));
+    let quoted = set.and_then(|rest| rest.strip_suffix('"'));
+    alone && quoted.is_some_and(|value| !value.contains([' ', '"']))
 }
 
 #[cfg(test)]

@@ -199,7 +199,7 @@ impl Found {
         let says = |words: &[&str]| words.iter().any(|word| lower.contains(word));
         origin.evicted |= says(&["the node was low on resource", "the node had condition: [memorypressure]"]);
         origin.spark_rapids |= says(&["com.nvidia.spark.rapids", "ai.rapids.cudf.", "spark.rapids."]);
-        origin.login_node |= says(&["login node", "login-node"]);
+        origin.login_node |= says(&["login node", "login-node"]) || prompt_of_a_login_node(&lower);
         origin.in_the_scope_of_init |= lower.contains("task_memcg=/init.scope,");
         origin.counts_cache_entries |= says(&["cache_chunk_size:", "[llamacachemanager]", "loading from workspace"]);
         origin.triton_backend |= lower.contains("kv_cache_free_gpu_mem_fraction is not specified");
@@ -648,6 +648,19 @@ fn date(date: &str) -> Option<Month> {
     let whole = digits(year, 4) && digits(month, 2) && digits(day, 2) && parts.next().is_none();
     of_a_run(year.parse().ok().filter(|_| whole)?, month.parse().ok()?)
 }
+
+/// `[lea@login1 ~]$`: the machine's own name.
+fn prompt_of_a_login_node(lower: &str) -> bool {
+    let host = lower.split(['$', '#', '>']).next().and_then(|prompt| prompt.split_once("@login"));
+    host.is_some_and(|(user, rest)| {
+        let typed = lower.len() > user.len() + "@login".len() + rest.len();
+        let number = rest.trim_start_matches('-').trim_start_matches(|c: char| c.is_ascii_digit());
+        typed && user.len() <= LONGEST_PROMPT && (number.is_empty() || number.starts_with([' ', ':', '.', ']']))
+    })
+}
+
+/// Letters of a prompt before the name of its machine: an environment's name and the user's.
+const LONGEST_PROMPT: usize = 48;
 
 /// Years in which a job may have run, and months that there are.
 fn of_a_run(year: u16, month: u8) -> Option<Month> {

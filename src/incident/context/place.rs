@@ -57,6 +57,7 @@ pub(super) fn clues(lower: &str, found: &mut Vec<Clue>) {
                 "/exports/",
                 "login node",
             ])
+            || output_of_slurm(lower)
             // A disk of one's own may be mounted as `/mnt/scratch`.
             || lower.match_indices("/scratch/").any(|(at, _)| !lower[..at].ends_with("/mnt")),
     );
@@ -251,6 +252,14 @@ fn side_by_side(lower: &str) -> bool {
         || ["multiprocessing/pool.py", "processpoolexecutor(", "multiprocessing.pool("]
             .iter()
             .any(|name| lower.contains(name))
+}
+
+/// `slurm-4418206.out`, as `sbatch` names what a job prints; an array's has the task's number too.
+fn output_of_slurm(lower: &str) -> bool {
+    lower.match_indices("slurm-").any(|(at, name)| {
+        let number = lower[at + name.len()..].trim_start_matches(|c: char| c.is_ascii_digit() || c == '_');
+        number.starts_with(".out") && number.len() < lower.len() - at - name.len()
+    })
 }
 
 #[cfg(test)]

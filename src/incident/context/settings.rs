@@ -436,12 +436,16 @@ fn phrases(text: &str, at: Span, found: &mut Vec<Setting>) {
     {
         push(found, last_number(before).filter(|n| *n <= 4096), Setting::Workers);
     }
-    if EACH_SAMPLE.as_ref().is_some_and(|each| each.is_match(text))
+    // The forms are compiled for those that may hold them only.
+    if ["per ", "each ", "every ", "每"].iter().any(|word| lower.contains(word))
+        && EACH_SAMPLE.as_ref().is_some_and(|each| each.is_match(text))
         && let Some(figure) = last_size(text, at)
     {
         found.push(Setting::SampleSize(figure));
     }
-    if let Some(count) = DATASET.as_ref().and_then(|dataset| dataset.captures(text)) {
+    if !text.is_ascii()
+        && let Some(count) = DATASET.as_ref().and_then(|dataset| dataset.captures(text))
+    {
         push(found, whole(&count[1]).filter(|n| *n > 1), Setting::Samples);
     }
     if text.contains("物理内存") || text.contains("total RAM") || text.contains("system RAM") {

@@ -193,6 +193,12 @@ const OF_WINDOWS: &[&str] = &[
     // R's own words, which it has on Windows alone. `memory.limit()` is called elsewhere too, and only warns there.
     "reached total allocation of",
     "your machine has a 4gb address limit",
+    // pytest's banner, and what applications of Electron's print.
+    "platform win32 --",
+    "\"platform\":\"win",
+    // The name that AMD's driver for Windows gives; Mesa's and ROCm's have no sign in it.
+    "amd radeon(tm)",
+    "amd radeon (tm)",
 ];
 
 /// `[libplacebo @ 000001f80c47a2c0]`: FFmpeg prints an address; the C library of Windows, without a `0x`, all of it.
@@ -457,6 +463,8 @@ pub(super) fn clues(text: &str, found: &mut Vec<Clue>) {
                 "tf.placeholder(",
                 "config.gpu_options",
                 "tensorflow/python/client/session.py",
+                "tensorflow\\python\\client\\session.py",
+                "tensorflow_core/python/client/session.py",
                 "tensorflow-gpu==1",
                 // Its allocator's words up to 1.4.
                 "see logs for memory state",

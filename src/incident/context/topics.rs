@@ -2,7 +2,7 @@
 //! keywords of everything else tells the topics that a line touches.
 
 use super::{keys, phrases, place, subject};
-use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
+use crate::input::Needles;
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
@@ -585,14 +585,13 @@ const KEYWORDS: &[(&str, u8)] = &[
     ("lower", SECTION),
 ];
 
-/// The automaton, and for each of its patterns the topics, and whether it is a key that must stand as a word of its
-/// own.
+/// The words, and for each the topics, and whether it is a key that must stand as a word of its own.
 struct Words {
-    automaton: AhoCorasick,
+    search: Needles,
     topics: Vec<(u8, bool)>,
 }
 
-static WORDS: LazyLock<Option<Words>> = LazyLock::new(|| {
+static WORDS: LazyLock<Words> = LazyLock::new(|| {
     let mut words: Vec<(Cow<'_, str>, u8, bool)> =
         KEYWORDS.iter().map(|(word, topics)| (Cow::Borrowed(*word), *topics, false)).collect();
     for name in keys::rows().flat_map(|row| row.names) {
@@ -605,28 +604,18 @@ static WORDS: LazyLock<Option<Words>> = LazyLock::new(|| {
     let of_places = place::BOARDS.iter().chain(place::OF_32_BITS).chain([&place::FRAME_OF_GO]);
     words.extend(of_places.map(|word| (Cow::Borrowed(*word), CLUE, false)));
     words.extend(phrases::WORDS.iter().map(|word| (Cow::Borrowed(*word), SETTING, true)));
-    // Of small letters, as lines are made before the search: with both cases it takes twice as long to build, and it is
-    // built for every message that is pasted.
-    let automaton = AhoCorasick::builder()
-        .match_kind(MatchKind::Standard)
-        .kind(Some(AhoCorasickKind::ContiguousNFA))
-        .build(words.iter().map(|(word, ..)| word.to_ascii_lowercase()))
-        .ok()?;
-    Some(Words { automaton, topics: words.into_iter().map(|(_, topics, key)| (topics, key)).collect() })
+    let search = Needles::of_any_case(words.iter().map(|(word, ..)| word));
+    Words { search, topics: words.into_iter().map(|(_, topics, key)| (topics, key)).collect() }
 });
 
 /// The topics of a line, as the bits above.
 pub(super) fn of(text: &str) -> u8 {
-    let Some(words) = WORDS.as_ref() else { return 0 };
-    let text = text.to_ascii_lowercase();
     let in_word = |at: Option<usize>| {
         at.and_then(|at| text.as_bytes().get(at)).is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
     };
-    words.automaton.find_overlapping_iter(&text).fold(0, |found, hit| {
-        match words.topics.get(hit.pattern().as_usize()) {
-            Some((_, true)) if in_word(hit.start().checked_sub(1)) || in_word(Some(hit.end())) => found,
-            Some((topics, _)) => found | topics,
-            None => found,
-        }
+    WORDS.search.all(text).fold(0, |found, hit| match WORDS.topics.get(hit.number) {
+        Some((_, true)) if in_word(hit.start.checked_sub(1)) || in_word(Some(hit.end)) => found,
+        Some((topics, _)) => found | topics,
+        None => found,
     })
 }
