@@ -2,7 +2,8 @@
 
 use super::{Cause, CauseId};
 use crate::dialect::Resource;
-use crate::domain::System;
+use crate::domain::program::Kind;
+use crate::domain::{Sign, System};
 use crate::incident::Incident;
 use crate::text;
 use crate::text::Text;
@@ -56,6 +57,13 @@ fn refute(incident: &Incident) -> Text {
                  the pressure stays green, it was not RAM.",
             zh: "运行 `{kills}`，并在任务运行时查看活动监视器的“内存”：若没有记录提到它且内存压力保持绿色，则不是内存\
                  问题。"
+        ),
+        // The line itself is the proof; whether the victim was what filled it is another matter.
+        _ if incident.event.program.kind() == Kind::OomKiller && incident.event.has(Sign::KilledWithProof) => text!(
+            en: "Compare what the killed process held with the machine's RAM: if it is a small part, another process \
+                 filled it, which `ps -eo pid,user,rss,comm --sort=-rss | head` shows while the job runs.",
+            zh: "将被杀进程的占用与机器内存比较：若只占一小部分，则是别的进程占满的，任务运行时 `ps -eo \
+                 pid,user,rss,comm --sort=-rss | head` 可以看到。"
         ),
         _ => match pid {
             Some(pid) => text!(

@@ -1,6 +1,8 @@
 //! Less at the same time.
 
 use super::prelude::*;
+use crate::domain::Library;
+use crate::incident::release::may_run;
 
 pub const FIX: Fix = Fix {
     id: "fewer-sequences",
@@ -61,7 +63,10 @@ fn advise(case: &Case) -> Advice {
     let facts = &case.incident.event.facts;
     let set = facts.number(Number::DummyRequests).or(facts.number(Number::MaxNumSeqs));
     let one = set.is_some_and(|set| set <= 1.0);
-    let by_sequences = case.sign(Sign::SamplerWarmup) || case.sign(Sign::GraphCapture);
+    // Before prompts were prefilled in chunks by default, a batch of fewer tokens than the longest sequence was refused
+    // at the start (vllm/config.py, 0.4 to 0.7: `max_num_batched_tokens … is smaller than max_model_len`).
+    let whole_prompts = !may_run(case.incident, Library::Vllm, (0, 8, 0), (2025, 3));
+    let by_sequences = case.sign(Sign::SamplerWarmup) || case.sign(Sign::GraphCapture) || whole_prompts && !one;
     // There is no half of one.
     if one && by_sequences {
         return Advice::Silent;

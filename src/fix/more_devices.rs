@@ -149,8 +149,12 @@ fn advise(case: &Case) -> Advice {
                     zh: "{weights} 权重分到 {devices} 张卡后，份额中至少 15 % 可留给缓存和计算"
                 )
             }
-            _ => join(
+            _ if case.loading() => join(
                 text!(en: "weights alone may be more than one GPU holds", zh: "仅权重就可能超过单卡容量"),
+                case.situation(),
+            ),
+            _ => join(
+                text!(en: "each of several devices holds a part of it", zh: "多张卡各承担一部分"),
                 case.situation(),
             ),
         })

@@ -45,5 +45,8 @@ fn advise(case: &Case) -> Advice {
     let rounds = rounds as u64;
     Draft::new(case, &FIX)
         .frees_unknown(text!(en: "what {rounds} earlier rounds left behind", zh: "之前 {rounds} 轮遗留的部分"))
-        .because(text!(en: "{rounds} rounds had fitted before this one", zh: "此前已有 {rounds} 轮能够放下"))
+        .because(match rounds {
+            1 => text!(en: "one round had fitted before this one", zh: "此前已有一轮能够放下"),
+            _ => text!(en: "{rounds} rounds had fitted before this one", zh: "此前已有 {rounds} 轮能够放下"),
+        })
 }

@@ -21,7 +21,7 @@ mod terminal;
 use crate::domain::closed_set;
 use crate::text;
 use crate::text::Text;
-pub use needles::{Needle, Needles};
+pub use needles::Needles;
 pub use scan::Literals;
 use source::MOST_OF_A_DEVICE_MIB;
 pub use source::{ReadError, TextKind, expand, expand_snapshots, read_text};

@@ -1010,3 +1010,23 @@ fn a_variable_that_no_program_sees_chooses_no_device() {
     assert!(!seen("CUDA_VISIBLE_DEVICES=\"7\""));
     assert!(seen("export CUDA_VISIBLE_DEVICES=\"7\"") && seen("CUDA_VISIBLE_DEVICES=\"7\" python main.py"));
 }
+
+#[test]
+fn an_engine_that_prefills_whole_prompts_is_told_no_smaller_batch_of_tokens() {
+    let log = |version: &str| {
+        format!(
+            "INFO 06-16 20:41:07 llm_engine.py:100] Initializing an LLM engine (v{version}) with config: model='m', \
+             max_num_seqs=256\n  File \"/opt/py/lib/python3.10/site-packages/vllm/worker/model_runner.py\", line 164, in \
+             profile_run\n    self.execute_model(seqs, kv_caches)\n{FULL_CARD}"
+        )
+    };
+    let told = |version: &str| lines_of(&log(version), "fewer-sequences").join(" ");
+    assert!(!told("0.4.2").contains("max-num-batched-tokens"), "{}", told("0.4.2"));
+    assert!(!told("0.4.2").is_empty() && told("0.9.2").contains("batched-tokens"), "{}", told("0.9.2"));
+}
+
+#[test]
+fn what_the_kernel_printed_is_not_looked_up_once_more() {
+    let log = "Out of memory: Killed process 4242 (influxd) total-vm:9000000kB, anon-rss:7600000kB, file-rss:0kB\n";
+    assert!(!report(log).contains("dmesg"), "{}", report(log));
+}

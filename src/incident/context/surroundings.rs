@@ -587,7 +587,9 @@ pub(super) fn clues(text: &str, found: &mut Vec<Clue>) {
 
 /// True where a line names a board of Kepler to Turing, and none that came later.
 fn before_ampere(lower: &str) -> bool {
-    const BEFORE: [&str; 18] = [
+    const BEFORE: [&str; 19] = [
+        // vLLM's own finding.
+        "for volta and turing gpus",
         "tesla t4",
         "nvidia t4",
         "v100",

@@ -489,6 +489,7 @@ const KEYWORDS: &[(&str, u8)] = &[
     ("multi_scale", CLUE),
     ("multiscale", CLUE),
     ("slurm", CLUE),
+    ("volta and turing", CLUE),
     ("#sbatch", CLUE),
     ("#pbs", CLUE),
     ("#bsub", CLUE),
