@@ -3,6 +3,7 @@
 use super::nature::{self, JobKind, job_kind, one_piece};
 use super::{Cause, CauseId};
 use crate::account::proof::{self, Proof, ProofKind};
+use crate::domain::program::Kind;
 use crate::incident::Incident;
 use crate::incident::context::Phase;
 use crate::incident::recording::Verdict;
@@ -106,11 +107,17 @@ fn refute(incident: &Incident) -> Text {
             )
         }
         // A renderer, a game, an encoder: neither batches nor steps.
-        None if !nature::trains(incident) && !incident.event.on_pytorch() => text!(
-            en: "Run once on half as much (a smaller input, or a smaller model) and look at `{peak}` meanwhile: if it \
-                 does not fall, the device is filled by something else.",
-            zh: "将处理量减半（更小的输入或更小的模型）运行一次，同时查看 `{peak}`：若没有下降，则显存被别的东西占满。"
-        ),
+        None if !nature::trains(incident)
+            && !incident.event.on_pytorch()
+            && incident.event.program.kind() != Kind::TrainingFramework =>
+        {
+            text!(
+                en: "Run once on half as much (a smaller input, or a smaller model) and look at `{peak}` meanwhile: \
+                     if it does not fall, the device is filled by something else.",
+                zh: "将处理量减半（更小的输入或更小的模型）运行一次，同时查看 `{peak}`：若没有下降，则显存被别的东西\
+                     占满。"
+            )
+        }
         None => text!(
             en: "Run once with half the batch (or half the sequence or image size) and print `{peak}` after step 3: if \
                  the peak does not fall, the device is filled by something else.",

@@ -2,8 +2,7 @@
 
 use super::{Cause, CauseId};
 use crate::dialect::Resource;
-use crate::domain::program::Kind;
-use crate::domain::{Sign, System};
+use crate::domain::System;
 use crate::incident::Incident;
 use crate::text;
 use crate::text::Text;
@@ -59,7 +58,7 @@ fn refute(incident: &Incident) -> Text {
                  问题。"
         ),
         // The line itself is the proof; whether the victim was what filled it is another matter.
-        _ if incident.event.program.kind() == Kind::OomKiller && incident.event.has(Sign::KilledWithProof) => text!(
+        _ if incident.event.proves_that_ram_ran_short() => text!(
             en: "Compare what the killed process held with the machine's RAM: if it is a small part, another process \
                  filled it, which `ps -eo pid,user,rss,comm --sort=-rss | head` shows while the job runs.",
             zh: "将被杀进程的占用与机器内存比较：若只占一小部分，则是别的进程占满的，任务运行时 `ps -eo \

@@ -34,7 +34,6 @@ pub(crate) mod weights;
 mod wrong_device;
 
 use crate::dialect::Resource;
-use crate::domain::program::Kind;
 use crate::domain::{Sign, closed_set};
 use crate::estimate::serving::Budget;
 use crate::evidence::Evidence;
@@ -379,20 +378,16 @@ fn presentable(cause: &Cause, mut evidence: Vec<Evidence>, incident: &Incident) 
     if !evidence.iter().any(|evidence| evidence.weight > 0.0) {
         let title = (cause.title)();
         let resource = incident.event.resource.id();
-        let event = &incident.event;
-        let killer = event.program.kind() == Kind::OomKiller
-            && event.resource == Resource::Host
-            && event.has(Sign::KilledWithProof);
         evidence.insert(
             0,
             Evidence::new(
                 "prior",
                 0.0,
-                // That it ran out is no guess; what filled it is.
-                if cause.id == CauseId::HostMemory && killer {
+                // That it ran short is no guess; what filled it is.
+                if cause.id == CauseId::HostMemory && incident.event.proves_that_ram_ran_short() {
                     text!(
-                        en: "the killer's own line says that RAM ran out; nothing around it tells what filled it",
-                        zh: "杀手自己的日志说明内存已耗尽；其周围没有说明是什么占满的"
+                        en: "the killer's own line says that RAM ran short; nothing around it tells what filled it",
+                        zh: "杀手自己的日志说明内存不足；其周围没有说明是什么占满的"
                     )
                 } else {
                     Text::new(

@@ -1,6 +1,7 @@
 //! What a message says in words beside its figures and signs. Causes and fixes judge by these: they read no text.
 
 use super::{Event, Resource, Sign};
+use crate::domain::program::Kind;
 use crate::domain::{Number, Program};
 use crate::evidence::Span;
 use crate::text;
@@ -70,6 +71,11 @@ impl Event {
             || message.starts_with("vk")
             || message.contains("vk_error")
             || message.contains("vmaallocate")
+    }
+
+    /// True where the line of whoever killed for memory proves that the machine's ran short.
+    pub(crate) fn proves_that_ram_ran_short(&self) -> bool {
+        self.program.kind() == Kind::OomKiller && self.resource == Resource::Host && self.has(Sign::KilledWithProof)
     }
 
     /// True where the system refused what a JVM asked it for, before any object was made.

@@ -875,3 +875,11 @@ fn what_is_typed_in_python_or_found_in_sources_is_no_message() {
         "$ grep -n 'out of memory' run/train.log\nrun/train.log:140:ERROR: out of memory: cannot grow pool\n"
     ));
 }
+
+#[test]
+fn prose_with_the_twenty_third_sets_words_is_no_failure_and_a_banner_is_one() {
+    for log in ["Your abstract is 20 words short of the limit\n", "The whole table fits in the allotted memory.\n"] {
+        assert!(!fails(log), "{log}");
+    }
+    assert!(fails(">>> Out of memory: cannot allocate 3221225472 bytes\n"));
+}

@@ -991,7 +991,7 @@ fn what_is_killed_for_pressure_met_no_limit() {
                50.00% for > 20s with reclaim activity\n";
     let told = report(log);
     assert!(told.contains("ManagedOOMMemoryPressureLimit") && !told.contains("MemoryMax=<"), "{told}");
-    assert!(told.contains("the killer's own line says that RAM ran out"), "{told}");
+    assert!(told.contains("the killer's own line says that RAM ran short"), "{told}");
 }
 
 #[test]
@@ -1029,4 +1029,20 @@ fn an_engine_that_prefills_whole_prompts_is_told_no_smaller_batch_of_tokens() {
 fn what_the_kernel_printed_is_not_looked_up_once_more() {
     let log = "Out of memory: Killed process 4242 (influxd) total-vm:9000000kB, anon-rss:7600000kB, file-rss:0kB\n";
     assert!(!report(log).contains("dmesg"), "{}", report(log));
+}
+
+#[test]
+fn what_a_monitor_reads_is_not_the_machines_memory() {
+    let log = |line: &str| {
+        format!(
+            "{line}\nMemoryError: Unable to allocate 7.45 GiB for an array with shape (1000, 1000, 1000) and data type float64\n"
+        )
+    };
+    let total = |line: &str| incident(&log(line))["context"]["host_total_bytes"]["value"].clone();
+    for line in ["RAM: 64 GB", "* RAM: 64 GB", "- RAM: 64GB"] {
+        assert_eq!(total(line), 64_u64 << 30, "{line}");
+    }
+    for line in ["RAM: 3 GB", "step 4 RAM: 16 GB", "- RAM: 12.4 GB", "RAM: 16 GB / 64 GB"] {
+        assert!(total(line).is_null(), "{line}: {}", total(line));
+    }
 }

@@ -129,8 +129,10 @@ fn of_a_disk(document: &Document, position: usize, lower: &str) -> bool {
 /// True for a remark that somebody typed at a prompt: `$ # colleagues got "out of memory", so convert before`.
 fn is_remark(line: &str) -> bool {
     const PROMPT: usize = 60;
-    // What is typed at Python's prompt is no message either: `>>> m.encode("out of memory")`.
-    line.starts_with(">>> ") || line.find("$ # ").is_some_and(|at| at <= PROMPT)
+    // What is handed on at Python's prompt is no message either: `>>> m.encode("out of memory")`. A banner, or what a
+    // mail quotes for the third time, begins so as well.
+    let handed_on = || ["(\"", "('", "[\"", "['", "= \"", "= '"].iter().any(|quotes| line.contains(quotes));
+    line.starts_with(">>> ") && handed_on() || line.find("$ # ").is_some_and(|at| at <= PROMPT)
 }
 
 /// True below the head of a mail that sends a change or answers another: it tells of failures that were.

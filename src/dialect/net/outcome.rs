@@ -79,6 +79,9 @@ const GOES_ON: &[&str] = &[
     "(all ok)",
 ];
 
+/// Words by which npm does without what is optional, and a limiter says that it is over.
+const OVER: &[&str] = &["skipping optional dependency", "no longer being exceeded"];
+
 /// True where one of [`GOES_ON`] is said, and its clause doesn't deny it: `did not successfully train any models`.
 fn goes_on(lower: &str) -> bool {
     // `profile saved to: …`, `core written to …`: what is kept of a failure.
@@ -183,10 +186,9 @@ pub fn is_listed(document: &Document, position: usize) -> bool {
         .find_map(|at| typed(field::text(document, at)));
     // `src/pool.cc:140:  LOG(ERROR) << "out of memory"`, below a search.
     let found = || {
-        let (place, rest) = field::text(document, position).split_once(':')?;
-        let number = rest.split_once(':')?.0;
-        let numbered = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
-        Some(numbered && TEXTS.iter().any(|end| place.ends_with(end)))
+        let mut parts = field::text(document, position).splitn(3, ':');
+        let (Some(place), Some(number), Some(_)) = (parts.next(), parts.next(), parts.next()) else { return false };
+        number.parse::<u64>().is_ok() && TEXTS.iter().any(|end| place.ends_with(end))
     };
     command.is_some_and(|typed| {
         let mut words = typed.split_whitespace();
@@ -196,10 +198,7 @@ pub fn is_listed(document: &Document, position: usize) -> bool {
         // Of several commands in one line the last one may have run.
         let alone = !typed.contains(';') && !typed.contains("&&");
         let help = typed.split_whitespace().any(|word| word == "--help");
-        alone
-            && (matches!(tool, "strings" | "man" | "info")
-                || help
-                || searches && (words.any(texts) || found() == Some(true)))
+        alone && (matches!(tool, "strings" | "man" | "info") || help || searches && (words.any(texts) || found()))
     })
 }
 
@@ -239,8 +238,7 @@ pub fn after(document: &Document, position: usize) -> After {
         if clean_exit(&lower) {
             return After::WentOn;
         }
-        // npm does without what is optional, and a limiter says when it is over.
-        if lower.contains("skipping optional dependency") || lower.contains("no longer being exceeded") {
+        if OVER.iter().any(|words| lower.contains(words)) {
             return After::WentOn;
         }
         // `strerror(ENOMEM) = "Out of memory" as expected`: a test of it.

@@ -900,13 +900,12 @@ const SENTENCES: &[(&str, Option<Resource>)] = {
         ("out_of_memory", None),
         ("cannot allocate memory", Some(Host)),
         ("memory exhausted", None),
-        ("in the allotted memory", Some(Host)),
+        ("not be executed in the allotted memory", Some(Host)),
         ("maximum heap size reached", Some(Host)),
         ("proc_heap_too_large", Some(Host)),
         ("cannot memory map", Some(Host)),
         ("could not memory map", Some(Host)),
         ("failed to memory map", Some(Host)),
-        (" words short", Some(Host)),
         ("memory allocation failed", None),
         ("memory allocation failure", None),
         ("memory allocation error", None),
@@ -1302,7 +1301,7 @@ pub fn spoken(line: &str, lower: &str) -> Option<Spoken> {
     if let Some((at, end)) = bound(lower) {
         return Some(Spoken { at, end, named: false, resource: None });
     }
-    if let Some((at, end)) = low(lower) {
+    if let Some((at, end)) = low(lower).or_else(|| short_of_words(lower)) {
         return Some(Spoken { at, end, named: false, resource: None });
     }
     if line.starts_with("OOM: ") {
@@ -1663,6 +1662,13 @@ fn low(lower: &str) -> Option<(usize, usize)> {
     let alone = ["err.: ", "err: ", "error: "].iter().any(|word| lead.ends_with(word))
         && lower[at..].trim_end_matches(['.', '!', ' ']) == "low memory";
     (whole && (alone || fails.iter().any(|word| lower.contains(word)))).then_some((at, at + "low mem".len()))
+}
+
+/// `Memory is set 12000000 words short`: words of the machine, and none of a text.
+fn short_of_words(lower: &str) -> Option<(usize, usize)> {
+    let at = lower.find("memory is set ")?;
+    let end = at + lower[at..].find(" words short")?;
+    Some((at, end + " words short".len()))
 }
 
 /// `resource exhausted` is a quota's word too.

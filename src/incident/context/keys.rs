@@ -826,15 +826,10 @@ pub(super) const ROWS: &[Row] = &[
             "65536kB",
         ),
     },
-    // What people write above their log: `# RAM: 64 GB`.
+    // What people write of their machine: `RAM: 64 GB`.
     Row {
         names: &["ram"],
-        when: If(
-            |s| {
-                s.text.trim_start_matches(['#', '*', '-', ' ']).starts_with("RAM:") && !s.pair.rest.contains(['/', '%'])
-            },
-            "RAM: 64 GB",
-        ),
+        when: If(of_modules, "RAM: 64 GB"),
         value: Other(|s, found| push(found, sized(s.pair.rest, None, s.at), Setting::HostTotal), "64 GB"),
     },
     // `free -h`, whose first column is the total.
@@ -1099,6 +1094,19 @@ fn makes_tensor(text: &str) -> bool {
     ["tensor(", "zeros(", "ones(", "empty(", "randn(", "rand(", "full(", "arange(", ".to(", "zeros_like(", "array("]
         .iter()
         .any(|call| text.contains(call))
+}
+
+/// `RAM: 64 GB` alone on a line, as modules of memory come: in eights of whole GB. What a monitor reads is seldom that.
+fn of_modules(s: &Stated<'_>) -> bool {
+    let line = s.text.trim_start_matches(['*', '-', ' ']).strip_prefix("RAM:");
+    let Some((digits, unit)) = line.and_then(|size| {
+        let size = size.trim();
+        size.split_at_checked(size.bytes().take_while(u8::is_ascii_digit).count())
+    }) else {
+        return false;
+    };
+    let eights = digits.parse::<u64>().is_ok_and(|size| size > 0 && size % 8 == 0);
+    eights && matches!(unit.trim_start(), "GB" | "GiB" | "G")
 }
 
 /// `CUDA_VISIBLE_DEVICES="7"` alone on a line of a script: no program that is started below sees it. A list of the

@@ -196,9 +196,8 @@ const OF_WINDOWS: &[&str] = &[
     // pytest's banner, and what applications of Electron's print.
     "platform win32 --",
     "\"platform\":\"win",
-    // The name that AMD's driver for Windows gives; Mesa's and ROCm's have no sign in it.
+    // The name that AMD's driver for Windows gives; libdrm's, which Mesa prints, has a blank before the sign or none.
     "amd radeon(tm)",
-    "amd radeon (tm)",
 ];
 
 /// `[libplacebo @ 000001f80c47a2c0]`: FFmpeg prints an address; the C library of Windows, without a `0x`, all of it.
