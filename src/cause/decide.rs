@@ -308,11 +308,7 @@ const TESTS: &[Test] = &[
                 "a GiB or more is still in use: stop or move who holds it",
                 "仍有 1 GiB 以上被占用：停止或移走占用者",
             ),
-            (
-                HostMemory,
-                "the device has room, the machine has little left (free -h)",
-                "设备仍有空闲，而主机内存所剩无几（free -h）",
-            ),
+            (HostMemory, "the device has room, the machine has little RAM left", "设备仍有空闲，而主机内存所剩无几"),
             (WrongDevice, "this device is in use while another one is idle", "本设备被占用而另一设备空闲"),
             (Capacity, see::FALLS.0, see::FALLS.1),
             (Fragmentation, see::FALLS.0, see::FALLS.1),
@@ -499,8 +495,8 @@ const TESTS: &[Test] = &[
                 (
                     "pytorch",
                     text!(
-                        en: "load once onto the CPU and print(sum(p.nbytes {all}) / 2**30)",
-                        zh: "先加载到 CPU，再 print(sum(p.nbytes {all}) / 2**30)"
+                        en: "load once onto the CPU and print(sum(p.numel() * p.element_size() {all}) / 2**30)",
+                        zh: "先加载到 CPU，再 print(sum(p.numel() * p.element_size() {all}) / 2**30)"
                     ),
                 )
             })
@@ -1162,7 +1158,9 @@ fn builds(incident: &Incident) -> bool {
 /// well.
 fn each_step(incident: &Incident, line: &str) -> Text {
     if line == incident.event.accelerator().driver_meter().now {
-        return text!(en: "{line}   # each second while it runs", zh: "{line}   # 运行期间每秒一次");
+        // NVIDIA's tool repeats itself.
+        let again = if line.starts_with("nvidia-smi ") { " -l 1" } else { "" };
+        return text!(en: "{line}{again}   # each second while it runs", zh: "{line}{again}   # 运行期间每秒一次");
     }
     match job_kind(incident) {
         Some(JobKind::Serving) => text!(

@@ -7,37 +7,77 @@
 use super::CauseId;
 use super::mechanism::{MECHANISMS, Mechanism};
 use super::nature::Asker;
-use crate::packed;
-use serde::Deserialize;
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use std::collections::BTreeMap;
+use std::fmt;
+use std::marker::PhantomData;
 use std::sync::LazyLock;
 
 /// The file as it is written.
 #[derive(Debug, Deserialize)]
-pub(crate) struct File {
+pub(crate) struct File<'f> {
     /// Divides log-odds before they become probabilities; fitted on out-of-fold predictions.
     pub temperature: f64,
-    pub priors: BTreeMap<String, Level>,
-    pub mechanisms: BTreeMap<String, Levels>,
+    #[serde(borrow)]
+    pub priors: Pairs<'f, Level<'f>>,
+    #[serde(borrow)]
+    pub mechanisms: Pairs<'f, Levels<'f>>,
 }
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct Levels {
-    pub levels: BTreeMap<String, Level>,
+pub(crate) struct Levels<'f> {
+    #[serde(borrow)]
+    pub levels: Pairs<'f, Level<'f>>,
 }
 
 /// One level, or the priors of one asker.
 #[derive(Debug, Deserialize)]
-pub(crate) struct Level {
+pub(crate) struct Level<'f> {
     #[cfg(test)]
-    pub stated: BTreeMap<String, f64>,
-    pub learnt: BTreeMap<String, f64>,
+    #[serde(borrow, default)]
+    pub stated: Pairs<'f, f64>,
+    #[serde(borrow)]
+    pub learnt: Pairs<'f, f64>,
     #[cfg(test)]
     pub sources: u32,
 }
 
-/// `weights.json`, packed.
-const PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/weights.json.gz"));
+/// The entries of an object in their order. Each is asked for once and most have a handful: maps of strings of their
+/// own took three times as long to read.
+#[derive(Debug, Default)]
+pub(crate) struct Pairs<'f, V>(Vec<(&'f str, V)>);
+
+impl<V> Pairs<'_, V> {
+    fn get(&self, key: &str) -> Option<&V> {
+        self.0.iter().find(|(known, _)| *known == key).map(|(_, value)| value)
+    }
+}
+
+impl<'de: 'f, 'f, V: Deserialize<'de>> Deserialize<'de> for Pairs<'f, V> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Entries<V>(PhantomData<V>);
+        impl<'de, V: Deserialize<'de>> Visitor<'de> for Entries<V> {
+            type Value = Pairs<'de, V>;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("an object")
+            }
+
+            fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Self::Value, M::Error> {
+                let mut entries = Vec::new();
+                while let Some(entry) = map.next_entry()? {
+                    entries.push(entry);
+                }
+                Ok(Pairs(entries))
+            }
+        }
+        deserializer.deserialize_map(Entries(PhantomData))
+    }
+}
+
+/// `weights.json` without what is stated.
+const LEARNT: &str = include_str!(concat!(env!("OUT_DIR"), "/weights.json"));
 
 /// Log-odds by cause, in the order of [`super::CAUSES`].
 pub(crate) type Row = Vec<f64>;
@@ -51,13 +91,13 @@ pub(crate) struct Weights {
     rows: Vec<Vec<Row>>,
 }
 
-/// Read once, on the first failure that is explained: 70 KB of JSON take well below a millisecond.
+/// Read once, on the first failure that is explained.
 static WEIGHTS: LazyLock<Weights> = LazyLock::new(|| {
     // The file is part of the program and a test reads it; without it nothing would be known and everything be open.
-    let file = serde_json::from_str::<File>(&packed::text(PACKED)).unwrap_or(File {
+    let file = serde_json::from_str::<File>(LEARNT).unwrap_or(File {
         temperature: 1.0,
-        priors: BTreeMap::new(),
-        mechanisms: BTreeMap::new(),
+        priors: Pairs(Vec::new()),
+        mechanisms: Pairs(Vec::new()),
     });
     let priors = Asker::ALL.iter().map(|asker| {
         let stated = file.priors.get(asker.id());
@@ -104,8 +144,8 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    fn file() -> File {
-        serde_json::from_str(&packed::text(PACKED)).expect("the weights can be read")
+    fn file() -> File<'static> {
+        serde_json::from_str(include_str!("weights.json")).expect("the weights can be read")
     }
 
     #[test]
@@ -117,22 +157,23 @@ mod tests {
             .collect();
         let of_file: BTreeSet<(String, String)> = file
             .mechanisms
+            .0
             .iter()
-            .flat_map(|(id, levels)| levels.levels.keys().map(move |level| (id.clone(), level.clone())))
+            .flat_map(|(id, levels)| levels.levels.0.iter().map(move |(level, _)| (id.to_string(), level.to_string())))
             .collect();
         assert_eq!(of_code, of_file);
         let askers: BTreeSet<&str> = Asker::ALL.iter().map(|asker| asker.id()).collect();
-        assert_eq!(askers, file.priors.keys().map(String::as_str).collect());
+        assert_eq!(askers, file.priors.0.iter().map(|(asker, _)| *asker).collect());
     }
 
     #[test]
     fn every_weight_is_of_a_cause_and_within_reason() {
         let file = file();
         let causes: BTreeSet<&str> = CauseId::ALL.iter().map(|cause| cause.id()).collect();
-        let levels = file.mechanisms.values().flat_map(|levels| levels.levels.values()).chain(file.priors.values());
-        for level in levels {
-            for (cause, weight) in level.learnt.iter().chain(&level.stated) {
-                assert!(causes.contains(cause.as_str()), "{cause}");
+        let levels = file.mechanisms.0.iter().flat_map(|(_, levels)| &levels.levels.0).chain(&file.priors.0);
+        for (_, level) in levels {
+            for (cause, weight) in level.learnt.0.iter().chain(&level.stated.0) {
+                assert!(causes.contains(cause), "{cause}");
                 assert!(weight.abs() <= 8.0, "{cause}: {weight}");
             }
         }
@@ -140,9 +181,12 @@ mod tests {
 
     #[test]
     fn a_level_of_fewer_than_three_sources_stays_at_what_is_stated() {
-        for (id, levels) in file().mechanisms {
-            for (name, level) in levels.levels.iter().filter(|(_, level)| level.sources < 3) {
-                assert_eq!(level.learnt, level.stated, "{id} {name}");
+        for (id, levels) in file().mechanisms.0 {
+            for (name, level) in levels.levels.0.iter().filter(|(_, level)| level.sources < 3) {
+                let sorted = |pairs: &Pairs<'static, f64>| {
+                    BTreeMap::from_iter(pairs.0.iter().map(|(cause, weight)| (*cause, weight.to_string())))
+                };
+                assert_eq!(sorted(&level.learnt), sorted(&level.stated), "{id} {name}");
             }
         }
     }

@@ -2,7 +2,7 @@
 //! around.
 
 use super::wording::{self, Unit, WORDING, Wording};
-use super::{Dialect, Event, Fact, Sign, field};
+use super::{Dialect, Event, Fact, Sign, field, shells};
 use crate::domain::Program;
 use crate::input::Document;
 use crate::units::Base;
@@ -10,7 +10,7 @@ use crate::units::Base;
 pub const DIALECT: Dialect = Dialect {
     name: "compilers",
     triggers: &[
-        "(?i)killed signal terminated",
+        "signal terminated program",
         "(?i)compiler error: killed",
         "(?i)terminated with signal 9",
         "(?i)command: killed",
@@ -33,7 +33,7 @@ const REFUSED: &[Sign] = &[Sign::CompilerKilled];
 const TABLE: &[Wording] = &[
     Wording {
         says: &[
-            "killedsignalterminatedprogram",
+            "signalterminatedprogram",
             "internalcompilererror:killed",
             "ldterminatedwithsignal9",
             "linkingwith`cc`failed:signal:9",
@@ -90,6 +90,12 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     if field::text(document, position).contains("internal-error: virtual memory exhausted") {
         return None;
     }
+    // GCC gives the signal's name in the user's language, and other signals are no sign of memory.
+    if let Some((signal, _)) = field::text(document, position).split_once(" signal terminated program")
+        && !shells::KILLED.iter().any(|killed| signal.ends_with(killed))
+    {
+        return None;
+    }
     let mut event = wording::read(document, position, TABLE)?;
     // The linker of another language's build.
     let near = |words: &[&str]| {
@@ -115,6 +121,8 @@ mod tests {
     fn compilers_and_linkers_of_every_language() {
         for (log, program) in [
             ("c++: fatal error: Killed signal terminated program cc1plus", Program::Gcc),
+            ("c++: fatal error: Morto signal terminated program lto1", Program::Gcc),
+            ("gcc: 致命错误：已杀死 signal terminated program cc1", Program::Gcc),
             ("collect2: fatal error: ld terminated with signal 9 [Killed]", Program::Gcc),
             ("error: linking with `cc` failed: signal: 9 (SIGKILL)", Program::Rust),
             ("clang: error: unable to execute command: Killed", Program::Clang),
@@ -127,6 +135,7 @@ mod tests {
         ] {
             assert_eq!(first(log).map(|event| event.program), Some(program), "{log}");
         }
+        assert_eq!(first("gcc: fatal error: Segmentation fault signal terminated program cc1"), None);
         let event = first("cc1plus: out of memory allocating 65536 bytes after a total of 4194304 bytes").unwrap();
         let bytes = |fact| event.facts.get(fact).map(|figure| figure.bytes);
         assert_eq!((bytes(Fact::Requested), bytes(Fact::Allocated)), (Some(65_536), Some(4 << 20)));

@@ -158,6 +158,10 @@ fn oom_killed(document: &Document, position: usize) -> Option<Event> {
     if tail.starts_with("false") || tail.starts_with("False") {
         return None;
     }
+    // `>>> model.save("small")   # loads in a container of 4 GB now, before it was OOMKilled`
+    if line.trim_start().starts_with(">>> ") {
+        return None;
+    }
     // The user's question is no answer: that stands in the next line.
     let asked = line.contains("{{");
     if asked && proof::asked_state(document, position) != Some(true) {

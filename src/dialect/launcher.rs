@@ -267,7 +267,7 @@ fn shell(document: &Document, position: usize) -> Option<Death> {
     // The compiler's own message follows and says which program it was.
     let compiler = line == "Killed"
         && field::behind(document, position, 2)
-            .any(|at| field::text(document, at).contains("Killed signal terminated"));
+            .any(|at| field::text(document, at).contains("signal terminated program"));
     if compiler { None } else { killed(kill.pid) }
 }
 

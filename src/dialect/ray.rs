@@ -18,11 +18,27 @@ pub const DIALECT: Dialect = Dialect {
         "SIGKILL",
         "(?i)% of the memory on node",
         "(?i)objectstorefullerror",
+        "(?i)configured object store size",
     ],
     read,
 };
 
 const TABLE: &[Wording] = &[
+    // python/ray/_private/services.py: a check before anything is stored, in units of 10^9 bytes.
+    Wording {
+        says: &["configuredobjectstoresize("],
+        and: &["exceeds/dev/shmsize("],
+        slug: "ray-object-store-size",
+        program: Program::Ray,
+        resource: Resource::Shm,
+        signs: &[Sign::RefusedByLimit],
+        figures: &[
+            (Fact::Requested, "objectstoresize(", Unit::Printed(Base::Decimal)),
+            (Fact::Limit, "/dev/shmsize(", Unit::Printed(Base::Decimal)),
+        ],
+        lines: 3,
+        ..WORDING
+    },
     // Up to version 1.x the driver watched the node.
     Wording {
         says: &["%ofthememoryonnode"],

@@ -55,6 +55,7 @@ pub const DIALECT: Dialect = Dialect {
         "벡터를 할당할",
         "MemoryError",
         "t start new thread",
+        "pthread_create failed (EAGAIN)",
         "emory allocation",
         "bad_alloc",
         "(?i)rror 1455",
@@ -202,6 +203,14 @@ fn go(document: &Document, position: usize, line: &str) -> Option<Event> {
     Some(event)
 }
 
+/// True where the lines around a refused thread show how many there may be or are.
+fn counts_threads(document: &Document, position: usize) -> bool {
+    const COUNTS: [&str; 8] =
+        ["ulimit -u", "max user processes", "pid_limit", "pids-limit", "pids.max", "numproc", "threads-max", "  PIDS"];
+    let around = field::before(position, 40).chain(field::behind(document, position, 40));
+    around.map(|at| field::text(document, at)).any(|line| COUNTS.iter().any(|words| line.contains(words)))
+}
+
 fn jvm(document: &Document, position: usize, line: &str) -> Option<Event> {
     if line.contains("Native memory allocation (") {
         let mut event = refused(document, position, "jvm-native", Program::Java);
@@ -229,20 +238,43 @@ fn jvm(document: &Document, position: usize, line: &str) -> Option<Event> {
         event.at = Span::lines(document.lines[begun.unwrap_or(position)].number, document.lines[refusal].number);
         return Some(event);
     }
+    // A program that goes on or dies without a word of its own has only the JVM's warning.
+    if line.contains("Failed to start thread") && line.contains("pthread_create failed (EAGAIN)") {
+        let said = |at: usize| {
+            let line = field::text(document, at);
+            line.contains("native thread:")
+                || line.contains("OutOfMemoryError")
+                || line.contains("Out of system resources")
+                || line.contains("pthread_create failed")
+        };
+        if field::behind(document, position, 16).any(said) {
+            return None;
+        }
+        let mut event = refused(document, position, "jvm-thread", Program::Java);
+        event.sign(Sign::ThreadRefused);
+        return Some(event);
+    }
     // Gradle tells it in words of its own: `Out of memory. Java heap space`.
     let thrown = field::after(line, "java.lang.OutOfMemoryError")
         .or_else(|| field::after(line, "Out of memory. Java"))
         .or_else(|| field::after(line, "Throwing OutOfMemoryError"));
     let reason = thrown?.trim_start_matches([':', ' ', '"']);
     let mut event = refused(document, position, "jvm-heap", Program::Java);
+    // A limit on threads or addresses, or the RAM for stacks: the log alone seldom tells. Where it shows the count that
+    // was reached, memory is not what ran out.
     if reason.contains("unable to create") && reason.contains("native thread") {
-        return harmless(
-            event,
-            text!(
-                en: "the JVM could not start a thread: the limit on processes or threads was reached, not the memory",
-                zh: "JVM 无法创建线程：达到的是进程/线程数上限，而不是内存上限"
-            ),
-        );
+        if counts_threads(document, position) {
+            return harmless(
+                event,
+                text!(
+                    en: "the JVM could not start a thread: the limit on processes or threads was reached, not the \
+                         memory",
+                    zh: "JVM 无法创建线程：达到的是进程/线程数上限，而不是内存上限"
+                ),
+            );
+        }
+        event.sign(Sign::ThreadRefused);
+        return Some(event);
     }
     // The JVM's own limit, set by -Xmx or derived from the machine, not the machine's memory.
     event.sign(Sign::RefusedByLimit);
@@ -820,11 +852,26 @@ mod tests {
         }
         for log in [
             "libgomp.so: cannot allocate memory in static TLS block",
-            "java.lang.OutOfMemoryError: unable to create new native thread",
             "distributed.worker.memory - WARNING - Unmanaged memory use is high. -- Unmanaged memory: 1 MiB -- Worker memory limit: 4.00 GiB",
         ] {
             assert_eq!(first(log).unwrap().standing, Standing::Harmless, "{log}");
         }
+    }
+
+    #[test]
+    fn a_jvm_that_cannot_start_a_thread_failed_for_its_limit() {
+        let log = "java.lang.OutOfMemoryError: unable to create new native thread";
+        let event = first(log).unwrap();
+        assert!(event.has(Sign::ThreadRefused) && event.standing == Standing::Failure, "{log}");
+        // The last that some programs print.
+        let log = "[5.04s][warning][os,thread] Failed to start thread \"Thread-9\" - pthread_create failed (EAGAIN) \
+                   for attributes: stacksize: 24576k, guardsize: 0k, detached.";
+        let event = first(log).unwrap();
+        assert!(event.has(Sign::ThreadRefused) && event.standing == Standing::Failure, "{log}");
+        let log = format!("{log}\nERROR unable to create native thread: possibly out of memory");
+        assert_eq!(first(&log), None, "what the JVM says itself follows");
+        let log = "java.lang.OutOfMemoryError: unable to create new native thread\n$ ulimit -u\n1024";
+        assert_eq!(first(log).unwrap().standing, Standing::Harmless, "{log}");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What a message says in words beside its figures and signs. Causes and fixes judge by these: they read no text.
 
-use super::{Event, Resource, Sign};
+use super::{Event, Fact, Resource, Sign};
 use crate::domain::program::Kind;
 use crate::domain::{Number, Program};
 use crate::evidence::Span;
@@ -227,6 +227,13 @@ impl Event {
     /// True where a thread was refused because whoever asks may not make one, and not for want of anything.
     pub(crate) fn forbids_a_thread(&self) -> bool {
         self.has(Sign::NotPermitted)
+    }
+
+    /// True where a scheduler or a container's runtime ended a job for what it used of the limit that is printed.
+    pub(crate) fn ended_at_its_limit(&self) -> bool {
+        let printed = |fact| self.facts.get(fact).is_some();
+        let counted = self.program.kind() == Kind::Scheduler || self.has(Sign::KilledWithProof);
+        counted && printed(Fact::Limit) && !printed(Fact::Capacity)
     }
 
     /// True where a count ended or a right was missing, while memory was there: no amount of it lets more threads,

@@ -220,6 +220,10 @@ const ROWS: &[Wording] = &[
         .shows(&[Sign::AddressSpaceLimit]),
     // CHOLMOD/Core/t_cholmod_dense.c, as R's Matrix passes it on: more cells than the library can count.
     row(&["Cholmod error", "problem too large"], "cholmod-too-large", Program::R, Host).shows(&[Sign::BufferSizeLimit]),
+    // Free Pascal's and Delphi's runtime: EHeapOverflow, where no exception is caught.
+    row(&["Runtime error 203 at"], "pascal-heap-overflow", Program::Generic, Host),
+    // The collector of Boehm and others, which many interpreters use.
+    row(&["Too many heap sections: Increase MAXHINCR"], "boehm-heap-sections", Program::Generic, Host),
     // What the program gets over by itself.
     row(&["mimalloc: warning: unable to allocate OS memory"], "mimalloc-retries", Program::Generic, Host).survived(),
     row(&["pinned memory pool will not be available"], "triton-no-pinned-pool", Program::TritonServer, Host).survived(),
@@ -243,6 +247,8 @@ const WORKER_GONE: &[Sign] = &[Sign::PoolWorkerKilled, Sign::EndUntold, Sign::Ki
 
 /// One literal of each row that leads to its line.
 const TRIGGERS: &[&str] = &[
+    "Runtime error 203 at",
+    "Too many heap sections: Increase MAXHINCR",
     "runtime: VirtualAlloc of",
     "was signaled to shutdown with signal 7",
     "Failed to instantiate heap",

@@ -6,6 +6,7 @@ pub mod accelerator;
 pub mod fact;
 pub mod headroom;
 pub mod library;
+pub mod name;
 pub mod number;
 pub mod program;
 pub mod resource;

@@ -8,7 +8,7 @@ use super::{Knob, Shell};
 use crate::account::Ledger;
 use crate::cause::mechanism::pool;
 use crate::cause::nature::{self, JobKind};
-use crate::cause::{CauseId, Finding};
+use crate::cause::{CauseId, Finding, reading};
 use crate::dialect::{Event, Fact, Resource, Sign};
 use crate::domain::program::{Kind, Language, PytorchAllocator};
 use crate::domain::trainer::Purpose;
@@ -398,6 +398,20 @@ impl<'a> Case<'a> {
 
     pub fn windows(&self) -> bool {
         self.incident.on_windows()
+    }
+
+    /// True where a device refused what it had free many times over, on Windows or what looks like it: there device
+    /// memory must be backed by RAM or page file, which ran short.
+    pub(super) fn short_of_commit(&self) -> bool {
+        let windows = self.windows() || reading::looks_like_wddm(self.incident);
+        windows && self.on_gpu() && reading::refused_although_free(self.incident)
+    }
+
+    /// The number of the batch job, where the log tells it.
+    pub fn job(&self) -> String {
+        let events = std::iter::once(&self.incident.event).chain(&self.incident.followers);
+        let job = events.filter_map(|event| event.facts.number(Number::JobId)).next();
+        job.map_or("JOB".to_string(), |job| format!("{job:.0}"))
     }
 
     pub fn macos(&self) -> bool {

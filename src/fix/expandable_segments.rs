@@ -59,6 +59,10 @@ fn advise(case: &Case) -> Advice {
             text!(en: "expandable_segments:True is already set", zh: "已设置 expandable_segments:True"),
         );
     }
+    // No piece of the cache is in the way of what the device has free.
+    if case.short_of_commit() && !case.windows() {
+        return Advice::Silent;
+    }
     if case.windows() {
         return Advice::Withheld(text!(
             en: "Windows builds accept expandable segments and ignore them",

@@ -178,7 +178,7 @@ fn builder(case: &Case) -> &'static str {
 
 /// What cargo was told to do; to build, where nothing tells.
 fn of_cargo(case: &Case) -> &'static str {
-    const TOLD: [&str; 4] = ["test", "run", "check", "bench"];
+    const TOLD: [&str; 6] = ["test", "run", "check", "bench", "doc", "clippy"];
     if case.context.origin.installs_by_cargo {
         return "install";
     }

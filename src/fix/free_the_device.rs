@@ -77,7 +77,7 @@ pub const FIX: Fix = Fix {
             )
             .when("one-memory"),
     ],
-    fixtures: &["context/neighbour", "engines/mlc"],
+    fixtures: &["context/neighbour", "tensorflow/device-full"],
     advise,
 };
 

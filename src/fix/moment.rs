@@ -651,7 +651,9 @@ impl<'a> Case<'a> {
     pub fn pretrained(&self) -> bool {
         let library = |frame: &Frame| {
             let (file, code) = (frame.path(), frame.code.as_deref().unwrap_or_default());
-            file.contains("/transformers/") || file.contains("/diffusers/") || code.contains("from_pretrained")
+            // SwissArmyTransformer's takes the arguments of the command first.
+            let hub = code.contains("from_pretrained") && !code.contains("from_pretrained(args,");
+            file.contains("/transformers/") || file.contains("/diffusers/") || hub
         };
         self.context.frames.iter().any(library)
             || self.trainer().is_some_and(|trainer| trainer.trains_language_models() || trainer == Trainer::Diffusers)

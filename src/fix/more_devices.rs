@@ -68,7 +68,7 @@ fn advise(case: &Case) -> Advice {
     }
     // A trainer spreads what it trains by its own means.
     let trains = case.trainer().is_some_and(|trainer| trainer.purpose() == Purpose::Training) || case.training();
-    if trains && case.engine_around().is_none() {
+    if case.brings_weights_back() || trains && case.engine_around().is_none() {
         return Advice::Silent;
     }
     // A board that shares the machine's memory has no larger sister to change to.

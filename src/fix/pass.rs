@@ -220,6 +220,19 @@ impl Case<'_> {
         self.loading() && self.context.frames.iter().any(loads)
     }
 
+    /// True for Segment Anything's generator of masks: one picture, asked about at a grid of points.
+    pub(super) fn masks_by_points(&self) -> bool {
+        self.context.frames.iter().any(|frame| frame.path().ends_with("/automatic_mask_generator.py"))
+    }
+
+    /// True where the weights of a model that is trained come back to the device after another part of the job had it.
+    pub(super) fn brings_weights_back(&self) -> bool {
+        self.context.frames.iter().any(|frame| {
+            frame.function.ends_with("backload_to_gpu")
+                || frame.function.starts_with("load_megatron_") && frame.function.ends_with("_to_gpu")
+        })
+    }
+
     /// True where the traceback shows a tokenizer: texts go through it.
     pub(super) fn shows_a_tokenizer(&self) -> bool {
         self.context.frames.iter().any(|frame| {

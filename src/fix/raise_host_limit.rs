@@ -138,12 +138,12 @@ pub const FIX: Fix = Fix {
             .note("instead of --mem-per-cpu, where that is set", "若原来设的是 --mem-per-cpu，则用它代替")
             .unless("pipeline"),
         line(Target::Slurm, "#SBATCH --mem=<peak + 20 %>")
-            .note("sacct -j JOB --format=MaxRSS shows the peak", "峰值可用 sacct -j JOB --format=MaxRSS 查看")
+            .note("sacct -j {job} --format=MaxRSS shows the peak", "峰值可用 sacct -j {job} --format=MaxRSS 查看")
             .when("slurm-unread"),
         said(
             Target::Slurm,
-            "more memory for that step in the settings of the pipeline that submits it (sacct -j JOB --format=MaxRSS)",
-            "在提交该步骤的流程的设置中给它更多内存（sacct -j JOB --format=MaxRSS）",
+            "more memory for that step in the settings of the pipeline that submits it (sacct -j {job} -o MaxRSS)",
+            "在提交该步骤的流程的设置中给它更多内存（sacct -j {job} --format=MaxRSS）",
         )
         .when("pipeline"),
         line(Target::Kubernetes, "resources: {limits: {memory: {tried}{unit}i}}"),
@@ -272,6 +272,7 @@ fn advise(case: &Case) -> Advice {
         .when("image", image && limit.is_none() && !notebook && !case.context.origin.in_ci)
         .when("cluster", cluster && asked.is_none())
         .when("asked", asked.is_some())
+        .fill("job", case.job())
         .fill("twice", asked.map_or("", |(_, twice)| twice.as_str()))
         .fill("process", case.context.origin.nextflow_process.as_deref().unwrap_or("NAME"))
         .when("scheduler", words.is_some() && more.is_none())

@@ -111,6 +111,10 @@ pub const FIX: Fix = Fix {
 };
 
 fn advise(case: &Case) -> Advice {
+    // WebAssembly's memory is no part of JavaScript's heap.
+    if case.program() == Program::Node && case.sign(Sign::AddressSpaceLimit) {
+        return Advice::Silent;
+    }
     // A heap that starts larger than its limit is refused: both move together.
     let command = case.context.command.get().map(String::as_str).unwrap_or_default();
     let option = |name: &str| command.split_whitespace().find(|word| word.starts_with(name)).map(str::to_string);

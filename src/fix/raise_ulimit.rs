@@ -32,6 +32,12 @@ pub const FIX: Fix = Fix {
                 "docker run --ulimit memlock=-1；systemd 单元中 LimitMEMLOCK=infinity",
             )
             .when("locks"),
+        line(Target::Shell, "ulimit -u 65535")
+            .note(
+                "docker run --pids-limit -1; in a unit TasksMax=infinity",
+                "docker run --pids-limit -1；systemd 单元中 TasksMax=infinity",
+            )
+            .when("threads"),
         line(Target::Shell, "ulimit -v unlimited")
             .note("and: sysctl vm.overcommit_memory=1", "以及 sysctl vm.overcommit_memory=1")
             .when("addresses"),
@@ -63,6 +69,12 @@ fn advise(case: &Case) -> Advice {
                 zh: "除非提高上限，普通用户只能锁定 64 KiB 到 8 MiB，与空闲内存无关"
             ),
         );
+    }
+    if case.incident.event.refuses_a_thread() && !case.incident.event.forbids_a_thread() && !case.windows() {
+        return lifting(case, "threads").titled(text!(en: "Allow more threads", zh: "允许更多线程")).because(text!(
+            en: "a thread was refused: a user, a container and a unit may each have so many",
+            zh: "被拒绝的是新线程：用户、容器和 systemd 单元各有线程数上限"
+        ));
     }
     if case.sign(Sign::SystemV) {
         return lifting(case, "segments")

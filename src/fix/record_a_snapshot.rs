@@ -41,16 +41,16 @@ pub const FIX: Fix = Fix {
                  --sort=-rss | head",
         )
         .when("group-v1"),
-        line(Target::Shell, "sstat -j JOB --format=JobID,MaxRSS,AveRSS")
+        line(Target::Shell, "sstat -a -j {job} --format=JobID,MaxRSS,AveRSS")
             .note("again and again while it runs", "运行期间反复执行")
             .when("slurm"),
-        line(Target::Shell, "qstat -f JOB | grep resources_used")
+        line(Target::Shell, "qstat -f {job} | grep resources_used")
             .note("again and again while it runs", "运行期间反复执行")
             .when("pbs"),
-        line(Target::Shell, "qstat -j JOB | grep usage")
+        line(Target::Shell, "qstat -j {job} | grep usage")
             .note("again and again while it runs", "运行期间反复执行")
             .when("sge"),
-        line(Target::Shell, "bjobs -l JOB | grep MEM")
+        line(Target::Shell, "bjobs -l {job} | grep MEM")
             .note("again and again while it runs", "运行期间反复执行")
             .when("lsf"),
         line(Target::Kubernetes, "kubectl top pod --containers")
@@ -106,7 +106,7 @@ fn advise(case: &Case) -> Advice {
         let whole = matches!(case.program(), Program::LinuxKernel | Program::EarlyOom);
         let group = case.resource() == Resource::Cgroup || !whole && case.in_a_container();
         let v1 = of_cgroup_v1(case);
-        let draft = batch.into_iter().fold(draft, |draft, batch| draft.when(batch, true));
+        let draft = batch.into_iter().fold(draft.fill("job", case.job()), |draft, batch| draft.when(batch, true));
         let typed = batch.is_none();
         let draft = draft
             .when("group", typed && group && !v1)

@@ -187,6 +187,9 @@ fn advise(case: &Case) -> Advice {
             zh: "批大小降到 {share:.2} 时，申请的 {asked} 仍有 {part}，超过设备容量"
         ));
     }
+    if case.brings_weights_back() {
+        return Advice::Silent;
+    }
     if case.loading() {
         let resumes = case.phase() == Some(Phase::Resume);
         return Advice::WontHelp(if resumes {
@@ -414,6 +417,10 @@ fn instead_of_a_batch(case: &Case) -> Option<Text> {
             )
         }
         Some(_) if at_once == AtOnce::One => return None,
+        Some(Subject::Pictures) if case.masks_by_points() => text!(
+            en: "fewer points at once: SamAutomaticMaskGenerator(..., points_per_batch=16)",
+            zh: "减少一次处理的点数：SamAutomaticMaskGenerator(..., points_per_batch=16)"
+        ),
         Some(Subject::Pictures) => {
             text!(en: "fewer pictures at once, where it takes several", zh: "若一次处理多张图片，减少张数")
         }

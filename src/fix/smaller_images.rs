@@ -50,7 +50,7 @@ pub const FIX: Fix = Fix {
             "减少或缩小每个样本中的图像：处理器若有像素上限就调低",
         )
         .when("tower"),
-        said(Target::Program, "fewer frames at once, or smaller ones", "减少一次处理的帧数，或缩小画面").when("video"),
+        said(Target::Program, "frames of a lower resolution", "降低画面分辨率").when("video"),
         line(Target::Pytorch, "transforms.Resize({shown})").when("fed"),
         said(
             Target::Pytorch,

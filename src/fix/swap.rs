@@ -31,11 +31,18 @@ pub const FIX: Fix = Fix {
             "System → Advanced → Performance → Virtual memory: a page file of at least the RAM's size",
             "系统 → 高级 → 性能 → 虚拟内存：页面文件至少与内存一样大",
         ),
+        said(
+            Target::Program,
+            "on Windows: System → Advanced → Performance → Virtual memory: a page file of at least the RAM's size",
+            "Windows：系统 → 高级 → 性能 → 虚拟内存：页面文件至少与内存一样大",
+        )
+        .when("commit"),
         line(
             Target::Shell,
             "sudo fallocate -l {size}G /swapfile && sudo chmod 600 /swapfile && sudo mkswap /swapfile && sudo swapon \
                  /swapfile",
-        ),
+        )
+        .unless("commit"),
     ],
     fixtures: &["llama.cpp/ram", "ollama/ram"],
     advise,
@@ -47,6 +54,16 @@ const USUAL: u64 = 32;
 fn advise(case: &Case) -> Advice {
     if let Some(why) = case.beyond_its_addresses() {
         return Advice::WontHelp(why);
+    }
+    if case.short_of_commit() {
+        return Draft::new(case, &FIX)
+            .titled(text!(en: "A larger page file", zh: "加大页面文件"))
+            .when("commit", !case.windows())
+            .frees_unknown(text!(en: "as much as the page file grows", zh: "等于页面文件的增量"))
+            .because(text!(
+                en: "Windows backs device memory by RAM and page file: free memory of the device is no use without it",
+                zh: "Windows 用内存和页面文件支撑显存：没有它们，空闲的显存也无法使用"
+            ));
     }
     if case.on_gpu() {
         // Where RAM is among the candidates a larger page file is no folk remedy.

@@ -85,6 +85,9 @@ pub const FIX: Fix = Fix {
 };
 
 fn advise(case: &Case) -> Advice {
+    if case.brings_weights_back() {
+        return Advice::Silent;
+    }
     let layers = Layers::of(case);
     let fitting = layers.as_ref().and_then(Layers::fitting);
     let budget = Budget::of(&case.incident.event.facts);

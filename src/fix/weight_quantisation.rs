@@ -132,7 +132,7 @@ fn advise(case: &Case) -> Advice {
     let inference = case.inference()
         || fills
         || (case.loading() && case.learns() && (case.pretrained() || !case.named_for_training()));
-    if !inference {
+    if !inference || case.brings_weights_back() {
         return Advice::Silent;
     }
     // A trainer quantises the base under its adapters.

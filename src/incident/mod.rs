@@ -16,6 +16,7 @@ use crate::domain::program::{Meter, PROCESS_METER};
 use crate::domain::{Accelerator, Program, System};
 use crate::text;
 use crate::text::Text;
+use crate::units::Figure;
 pub use context::Context;
 use context::{Clue, Platform};
 pub use group::assemble;
@@ -94,8 +95,17 @@ impl Incident {
     pub fn calls_an_engine(&self) -> bool {
         let frames = &self.context.frames;
         let within = |folder: &str| frames.iter().any(|frame| frame.path().contains(folder));
-        let own = frames.first().is_some_and(|frame| frame.is_user_code() && !frame.path().contains("/bin/"));
+        // An engine that is built from its sources is nobody's script either.
+        let own = frames.first().is_some_and(|frame| {
+            frame.is_user_code() && !["/bin/", "/vllm/"].iter().any(|part| frame.path().contains(part))
+        });
         own && within("/vllm/") && !within("vllm/entrypoints/")
+    }
+
+    /// What this very process holds where the message counts it among others, under a pid of the host's.
+    pub fn listed_as_another(&self) -> Option<Figure> {
+        let own = self.ledger.self_listed_as?;
+        self.event.facts.other_processes.iter().find(|process| process.pid == own).map(|process| process.figure)
     }
 
     /// True where the log shows Windows.

@@ -148,9 +148,39 @@ impl<'a> Aftermath<'a> {
         aftermath
     }
 
+    /// The line of a good end behind the announcement that it is tried again, in another way or by itself: whatever ran
+    /// then came through.
+    fn came_through_again(&self, failure: &Failure<'_>) -> Option<u64> {
+        /// Lines behind a message in which its program tells what it does about it.
+        const NEAR: usize = 8;
+        let event = failure.event;
+        if event.program.is_warden() || event.has(Sign::Stated) || event.has(Sign::Asked) {
+            return None;
+        }
+        let from = self.document.lines.partition_point(|line| line.number <= failure.last);
+        let behind = self.document.lines.get(from..)?;
+        let at = behind.iter().take(NEAR).position(|line| announces_another_try(head(&line.text)))?;
+        let line = behind.get(at)?.number;
+        let from = self.marks.partition_point(|mark| mark.line <= line);
+        let marks = self.marks.get(from..)?;
+        if marks.iter().any(|mark| matches!(mark.end, End::Death | End::Exception)) {
+            return None;
+        }
+        let good = marks.iter().rev().find(|mark| matches!(mark.end, End::Exit | End::Well | End::Verdict));
+        let done = || {
+            let lines = behind.get(at + 1..).unwrap_or_default().iter().rev();
+            let mut words = lines.map(|line| (line.number, head(&line.text).trim().to_ascii_lowercase()));
+            words.find(|(_, text)| text.ends_with(" done") || text.ends_with(": done")).map(|(number, _)| number)
+        };
+        good.map(|mark| mark.line).or_else(done)
+    }
+
     /// Whether the program outlived a failure, as far as the log shows.
     pub(super) fn survival(&self, failure: &Failure<'_>) -> Option<Survival> {
         let Failure { event, last, .. } = failure;
+        if let Some(line) = self.came_through_again(failure) {
+            return Some(Survival::Finished(line));
+        }
         if let Some(line) = self.ended_with_success(failure) {
             return Some(Survival::Finished(line));
         }
@@ -270,6 +300,29 @@ impl<'a> Aftermath<'a> {
         }
         found
     }
+}
+
+/// True for a line that tells of another try: `trying tile 400`, `failed with 6, trying again`, `link again, one at a
+/// time`. Advice to the reader tells of none.
+fn announces_another_try(text: &str) -> bool {
+    const TO_THE_READER: &[&str] = &[
+        "please",
+        "try again",
+        "you ",
+        "your ",
+        "should",
+        "could",
+        "consider",
+        "if ",
+        "when ",
+        "to try",
+        "never",
+        "http",
+    ];
+    let lower = text.to_ascii_lowercase();
+    let mut words = lower.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    let tries = words.any(|word| matches!(word, "trying" | "retrying" | "again"));
+    tries && !TO_THE_READER.iter().any(|words| lower.contains(words))
 }
 
 fn head(text: &str) -> &str {

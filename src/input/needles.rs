@@ -49,19 +49,19 @@ impl Needle {
 
 impl Needles {
     /// Takes words that are found as they are written. One without letters is never found.
-    pub fn new<W: AsRef<str>>(words: impl IntoIterator<Item = W>) -> Needles {
+    pub fn new<W: AsRef<[u8]>>(words: impl IntoIterator<Item = W>) -> Needles {
         Needles::with_case(words, false)
     }
 
     /// Takes words that are found in small and in capital letters of ASCII.
-    pub fn of_any_case<W: AsRef<str>>(words: impl IntoIterator<Item = W>) -> Needles {
+    pub fn of_any_case<W: AsRef<[u8]>>(words: impl IntoIterator<Item = W>) -> Needles {
         Needles::with_case(words, true)
     }
 
-    fn with_case<W: AsRef<str>>(words: impl IntoIterator<Item = W>, any_case: bool) -> Needles {
+    fn with_case<W: AsRef<[u8]>>(words: impl IntoIterator<Item = W>, any_case: bool) -> Needles {
         let (mut bytes, mut ends) = (Vec::new(), Vec::new());
         for word in words {
-            bytes.extend_from_slice(word.as_ref().as_bytes());
+            bytes.extend_from_slice(word.as_ref());
             ends.push(u32::try_from(bytes.len()).unwrap_or(u32::MAX));
         }
         if any_case {
@@ -90,8 +90,8 @@ impl Needles {
     }
 
     /// Every occurrence of every word, those that overlap too, in the order of their beginnings.
-    pub fn all<'t>(&'t self, text: &'t str) -> impl Iterator<Item = Needle> + 't {
-        (0..text.len()).flat_map(move |start| self.at(text.as_bytes(), start))
+    pub fn all<'t>(&'t self, text: &'t [u8]) -> impl Iterator<Item = Needle> + 't {
+        (0..text.len()).flat_map(move |start| self.at(text, start))
     }
 
     /// The occurrences from left to right, at each place the longest word, none inside another.
@@ -205,7 +205,7 @@ mod tests {
             let mut all: Vec<_> =
                 automaton(&words, MatchKind::Standard, any_case).find_overlapping_iter(&text).map(of).collect();
             all.sort_unstable();
-            prop_assert_eq!(told(needles.all(&text)), all);
+            prop_assert_eq!(told(needles.all(text.as_bytes())), all);
             let longest: Vec<_> =
                 automaton(&words, MatchKind::LeftmostLongest, any_case).find_iter(&text).map(of).collect();
             prop_assert_eq!(told(needles.longest(&text)), longest);
@@ -214,9 +214,9 @@ mod tests {
 
     #[test]
     fn nothing_is_found_of_nothing() {
-        assert_eq!(told(Needles::new(Vec::<&str>::new()).all("text")), []);
-        assert_eq!(told(Needles::new([""]).all("text")), []);
+        assert_eq!(told(Needles::new(Vec::<&str>::new()).all(b"text")), []);
+        assert_eq!(told(Needles::new([""]).all(b"text")), []);
         assert_eq!(told(Needles::new(["text"]).longest("")), []);
-        assert_eq!(told(Needles::new(["", "tex"]).all("text")), [(0, 3, 1)]);
+        assert_eq!(told(Needles::new(["", "tex"]).all(b"text")), [(0, 3, 1)]);
     }
 }

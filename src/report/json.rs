@@ -1041,6 +1041,13 @@ impl<'a> Printed<'a> {
             (Fact::Limit, named(Fact::Limit).filter(|_| host)),
             (Fact::Capacity, named(Fact::Capacity).filter(|_| host)),
             (Fact::Free, named(Fact::Free).filter(|_| host)),
+            (Fact::Process, found.listed_as_another()),
+            // PyTorch up to 1.3 calls so what is reserved and not allocated.
+            (Fact::ReservedUnallocated, event.facts.get(Fact::Cached).filter(|_| event.on_pytorch())),
+            // What is counted of a job that was ended at its limit is what its processes held; what a runtime counts of
+            // its own heap is what is allocated there.
+            (Fact::Process, event.facts.get(Fact::Used).filter(|_| event.ended_at_its_limit())),
+            (Fact::Allocated, event.facts.get(Fact::Used).filter(|_| event.program.own_limit().is_some())),
         ];
         for (fact, figure) in told {
             if let Some(figure) = figure.filter(|_| unknown(fact)) {

@@ -63,7 +63,7 @@ const FAILURES: &[(&str, &str, &str, &str, &str)] = &[
     ("engines/tgi", "tgi-warmup", "tgi", "gpu", "prefill_tokens=8192"),
     ("engines/lmdeploy", "lmdeploy-gpu-memory", "lmdeploy", "kv-cache", ""),
     ("engines/turbomind", "lmdeploy-turbomind", "lmdeploy", "gpu", ""),
-    ("engines/mlc", "mlc-gpu-memory", "mlc-llm", "gpu", "free=5734.400MiB weights=4308.133MiB temporary_buffer_bytes=1886.144MiB"),
+    ("engines/mlc", "mlc-gpu-memory", "mlc-llm", "gpu", "limit=5734.400MiB weights=4308.133MiB temporary_buffer_bytes=1886.144MiB"),
 ];
 
 #[test]

@@ -1046,3 +1046,43 @@ fn what_a_monitor_reads_is_not_the_machines_memory() {
         assert!(total(line).is_null(), "{line}: {}", total(line));
     }
 }
+
+#[test]
+fn a_card_that_refuses_beside_room_on_windows_wants_a_page_file() {
+    let log = "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 MiB. GPU 0 has a total capacity of \
+               4.00 GiB of which 2.43 GiB is free. Of the allocated memory 854.55 MiB is allocated by PyTorch, and 25.74 MiB \
+               is reserved by PyTorch but unallocated.\n";
+    assert!(lines_of(log, "swap").join(" ").contains("page file"));
+    assert_eq!(lines_of(log, "expandable-segments"), Vec::<String>::new());
+}
+
+#[test]
+fn an_engine_built_from_its_sources_is_no_script_that_calls_it() {
+    let log = "(EngineCore pid=9127) ERROR Traceback (most recent call last):\n(EngineCore pid=9127) ERROR   File \
+               \"/vllm-workspace/vllm/vllm/v1/engine/core.py\", line 1091, in run_engine_core\n(EngineCore pid=9127) ERROR     \
+               engine_core = EngineCoreProc(*args)\n(EngineCore pid=9127) ERROR ValueError: No available memory for the cache \
+               blocks. Try increasing `gpu_memory_utilization` when initializing the engine.\n";
+    let lines = lines_of(log, "raise-engine-memory").join(" ");
+    assert!(lines.contains("--gpu-memory-utilization") && !lines.contains("LLM("), "{lines}");
+}
+
+#[test]
+fn a_jobs_number_stands_in_what_asks_for_it() {
+    let log = "slurmstepd: error: Detected 1 oom_kill event in StepId=45491738.batch. Some of the step tasks have been OOM \
+               Killed.\n";
+    let told = report(log);
+    assert!(told.contains("sstat -a -j 45491738") && !told.contains("-j JOB"), "{told}");
+}
+
+#[test]
+fn javascripts_heap_holds_no_memory_of_webassembly() {
+    let log = "RangeError: WebAssembly.Instance(): Out of memory: wasm memory\n";
+    assert_eq!(lines_of(log, "raise-runtime-limit"), Vec::<String>::new());
+}
+
+#[test]
+fn a_shell_on_a_machine_that_windows_named_is_wsl() {
+    let log = |host: &str| format!("ann@{host}:~/work$ ./solve\nKilled\n");
+    assert!(report(&log("DESKTOP-7R2K9QX")).contains(".wslconfig"));
+    assert!(!report(&log("desktop-of-ann")).contains(".wslconfig"));
+}

@@ -235,3 +235,35 @@ fn more_than_an_exabyte_is_no_size() {
         assert!(found["facts"]["requested_bytes"].is_null(), "{found}");
     }
 }
+
+#[test]
+fn a_process_that_must_be_this_one_is_its_own_use() {
+    let log = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 14.00 MiB. GPU 0 has a total capacity of 39.56 \
+               GiB of which 896.00 KiB is free. Process 104523 has 39.55 GiB memory in use. Of the allocated memory 37.39 \
+               GiB is allocated by PyTorch, and 1.27 GiB is reserved by PyTorch but unallocated.\n";
+    let told = facts(log);
+    assert_eq!(told["process_bytes"], told["other_processes"][0]["bytes"], "{told}");
+    let stranger = facts(&log.replace("37.39", "2.39").replace("39.55", "20.00"));
+    assert!(stranger["process_bytes"].is_null(), "both fit: {stranger}");
+}
+
+#[test]
+fn what_a_job_used_of_its_limit_is_what_its_processes_held() {
+    let log = "Container killed by YARN for exceeding memory limits. 5.5 GB of 5 GB physical memory used. Consider boosting \
+               spark.yarn.executor.memoryOverhead.\n";
+    let told = facts(log);
+    assert_eq!(
+        (told["process_bytes"].as_u64(), told["limit_bytes"].as_u64()),
+        (Some(11 << 29), Some(5 << 30)),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_size_that_ray_checks_is_in_thousands() {
+    let log = "ValueError: The configured object store size (12.0473665536 GB) exceeds /dev/shm size (12.047345664 GB). This \
+               will harm performance.\n";
+    let told = facts(log);
+    assert_eq!(told["limit_bytes"], 12_047_345_664u64, "{told}");
+    assert!(told["requested_bytes"].as_u64().unwrap().abs_diff(12_047_366_554) <= 1, "{told}");
+}

@@ -245,3 +245,23 @@ fn somebody_who_tells_how_it_went_on_is_no_end_of_the_run() {
         assert_eq!((died_at(&text), outlived(&text)), (Some(1), vec![]), "{text}");
     }
 }
+
+#[test]
+fn what_is_tried_again_and_comes_through_was_outlived() {
+    let tried = [
+        "vkAllocateMemory failed -2\n[upscale] exited with 139, trying tile 400\nframes/1.png -> out/1.png done\n",
+        "amrex::Abort::1::CUDA error 2 in file AMReX_Arena.cpp line 169: out of memory !!!\nrun.sh: failed with 6, trying \
+         again with a small arena\nSTEP 400 ends.\nrun.sh: done\n",
+    ];
+    for log in tried {
+        assert_eq!((died_at(log), outlived(log).len()), (None, 1), "{log}");
+    }
+    let ended = [
+        // The second try failed, and what a reader is told to try is no try.
+        "vkAllocateMemory failed -2\n[upscale] failed, trying tile 400\n[upscale] exited with 139\ncleanup done\n",
+        "vkAllocateMemory failed -2\nplease try again with smaller tiles\ncleanup done\n",
+    ];
+    for log in ended {
+        assert_eq!(died_at(log), Some(1), "{log}");
+    }
+}

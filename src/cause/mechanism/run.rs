@@ -225,7 +225,9 @@ pub const PROGRESS: Mechanism = Mechanism {
     read: |incident| {
         let context = &incident.context;
         // The work of validation is another one than that of the steps before, as decoding is after steps of sampling.
-        if matches!(context.phase.value(), Some(Phase::Validation | Phase::Checkpoint | Phase::Decode)) {
+        // The epochs are of training, and what failed after one is not that.
+        let answers = context.phase.value() == Some(Phase::Inference) && context.epoch.is_known();
+        if answers || matches!(context.phase.value(), Some(Phase::Validation | Phase::Checkpoint | Phase::Decode)) {
             return None;
         }
         let on_host = asker(incident) == Asker::Host;

@@ -51,14 +51,15 @@ fn lmdeploy(document: &Document, position: usize) -> Option<Event> {
 }
 
 /// `The available single GPU memory is 5120.000 MB, which is less than the sum of model weight size (4096.000 MB) and
-/// temporary buffer size (2048.000 MB).` (`cpp/serve/engine.cc`)
+/// temporary buffer size (2048.000 MB).` (`cpp/serve/engine.cc`) What is called available is the device's memory times
+/// `gpu_memory_utilization`.
 fn mlc(document: &Document, position: usize) -> Option<Event> {
     let (notice, from) = message(document, position, &["InsufficientGPUmemoryerror"], 0, 8)?;
     let mut event = notice.event("mlc-gpu-memory", Program::MlcLlm, Resource::Gpu, from, from + 1);
     event.message = notice.text.readable(from, from + 400, 400);
     event.sign(Sign::EngineStartup);
     let mut end = from;
-    for (fact, words) in [(Fact::Free, "GPUmemoryis"), (Fact::Weights, "weightsize(")] {
+    for (fact, words) in [(Fact::Limit, "GPUmemoryis"), (Fact::Weights, "weightsize(")] {
         end = note(&mut event, fact, notice.size(words, from)).unwrap_or(end).max(end);
     }
     if let Some((figure, at)) = notice.size("buffersize(", from) {

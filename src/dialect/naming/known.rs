@@ -6,10 +6,14 @@ use super::line::Found;
 use crate::domain::program::Name;
 use crate::domain::{Program, closed_set};
 use crate::input::Needles;
-use std::collections::HashMap;
+use std::cmp::Ordering;
 use std::sync::LazyLock;
 
-static PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/programs.txt.gz"));
+/// Each identifier of `programs.txt` in the order of bytes, as `build.rs` writes it: its name, the first letter of its
+/// [`Mark`], and the first of its family where that is another.
+const TABLE: &str = include_str!(concat!(env!("OUT_DIR"), "/programs.txt"));
+/// The last section of `programs.txt`.
+const SIGNS_OF: &str = include_str!(concat!(env!("OUT_DIR"), "/signs.txt"));
 
 closed_set! {
     /// How far an identifier tells by itself.
@@ -35,53 +39,41 @@ pub(super) struct Known {
 /// Identifiers of so few letters are abbreviations of many things.
 const SHORT: usize = 3;
 
-static ALL: LazyLock<All> = LazyLock::new(|| parse(&crate::packed::text(PACKED)));
+/// Words that only one program prints, and whose.
+static SIGNS: LazyLock<Signs> = LazyLock::new(|| {
+    let signs =
+        SIGNS_OF.lines().filter_map(|line| Some((Name::new(line.split_once(": ")?.0)?, line.split_once(": ")?.1)));
+    let (printed_by, words): (Vec<Name>, Vec<&str>) =
+        signs.flat_map(|(name, words)| words.split(" | ").map(move |word| (name, word))).unzip();
+    Signs { words: Needles::of_any_case(words), printed_by }
+});
 
-struct All {
-    /// What is known of each identifier: how far it tells, and the first of its family.
-    names: HashMap<Name, (Mark, Name)>,
-    /// Words that only one program prints, and whose.
-    signs: Needles,
+struct Signs {
+    words: Needles,
     printed_by: Vec<Name>,
 }
 
-fn parse(text: &str) -> All {
-    let mut names: HashMap<Name, (Mark, Name)> = HashMap::with_capacity(8 << 10);
-    let (mut signs, mut printed_by) = (Vec::new(), Vec::new());
-    let mut section = "";
-    for line in text.lines().filter(|line| !line.starts_with('#')) {
-        if let Some(name) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
-            section = name;
-            continue;
-        }
-        if section == "signs" {
-            if let Some((name, words)) = line.split_once(": ")
-                && let Some(name) = Name::new(name)
-            {
-                signs.extend(words.split(" | "));
-                printed_by.resize(signs.len(), name);
-            }
-            continue;
-        }
-        for entry in line.split_ascii_whitespace() {
-            let mark = match (section, entry.as_bytes().first()) {
-                ("words", _) | (_, Some(b'~')) => Mark::Word,
-                ("blocks", _) | (_, Some(b'.')) => Mark::Block,
-                _ => Mark::Program,
-            };
-            let mut aliases = entry.trim_start_matches(['~', '.']).split('=').filter_map(Name::new).peekable();
-            let Some(head) = aliases.peek().copied() else { continue };
-            if matches!(section, "words" | "blocks") {
-                names.entry(head).or_insert((mark, head)).0 = mark;
-                continue;
-            }
-            for alias in aliases {
-                let short = mark == Mark::Program && alias.as_str().len() <= SHORT;
-                names.entry(alias).or_insert((if short { Mark::Word } else { mark }, head));
+/// How far an identifier tells, and the first of its family. Most logs need one or two of the 5,000, so that the text
+/// is searched by halves and nothing is built.
+fn entry(of: Name) -> Option<(Mark, Name)> {
+    let (mut from, mut to) = (0, TABLE.len());
+    while from < to {
+        let middle = (from + to) / 2;
+        let start = TABLE.get(..middle)?.rfind('\n').map_or(0, |end| end + 1);
+        let (line, _) = TABLE.get(start..)?.split_once('\n')?;
+        let (name, rest) = line.split_once(' ')?;
+        match of.as_str().cmp(name) {
+            Ordering::Less => to = start,
+            Ordering::Greater => from = start + line.len() + 1,
+            Ordering::Equal => {
+                let (mark, family) = rest.split_at_checked(1)?;
+                let mark =
+                    *[Mark::Program, Mark::Word, Mark::Block].iter().find(|known| known.id().starts_with(mark))?;
+                return Some((mark, if family.is_empty() { of } else { Name::new(family)? }));
             }
         }
     }
-    All { names, signs: Needles::of_any_case(signs), printed_by }
+    None
 }
 
 /// The name by which an identifier is called: its family's, where one holds the other.
@@ -100,7 +92,7 @@ fn canonical(family: Name, own: Name) -> Name {
 /// What is known of a name in no list.
 pub(super) fn of(program: Program) -> Option<Known> {
     let Program::Unlisted(own) = program else { return None };
-    let (mark, family) = *ALL.names.get(&own)?;
+    let (mark, family) = entry(own)?;
     let called = |name: Name| Program::named(name.as_str()).filter(|named| matches!(named, Program::Unlisted(_)));
     Some(Known { mark, program: called(canonical(family, own)).unwrap_or(program) })
 }
@@ -109,7 +101,7 @@ pub(super) fn of(program: Program) -> Option<Known> {
 pub(super) fn without_number(numbered: Program) -> Option<Program> {
     let Program::Unlisted(own) = numbered else { return None };
     let stem = own.as_str().trim_end_matches(|c: char| c.is_ascii_digit());
-    if stem.len() == own.as_str().len() || stem.len() <= SHORT || ALL.names.contains_key(&own) {
+    if stem.len() == own.as_str().len() || stem.len() <= SHORT || entry(own).is_some() {
         return None;
     }
     program(stem)
@@ -117,13 +109,13 @@ pub(super) fn without_number(numbered: Program) -> Option<Program> {
 
 /// True for the identifier of a well-known program that is no word as well.
 pub(super) fn is_known(word: &str) -> bool {
-    Name::new(word).and_then(|name| ALL.names.get(&name)).is_some_and(|(mark, _)| *mark != Mark::Word)
+    Name::new(word).and_then(entry).is_some_and(|(mark, _)| mark != Mark::Word)
 }
 
 /// The well-known program of this identifier, where nothing else is called so and no row is its own.
 fn program(word: &str) -> Option<Program> {
     let name = Name::new(word)?;
-    ALL.names.get(&name).filter(|(mark, _)| *mark == Mark::Program)?;
+    entry(name).filter(|(mark, _)| *mark == Mark::Program)?;
     of(Program::named(name.as_str())?).map(|known| known.program)
 }
 
@@ -136,8 +128,8 @@ fn signs(line: &str, found: Found<'_>) {
         let starts = start.checked_sub(1).is_none_or(|at| !letter(bytes.get(at)) || !letter(bytes.get(start)));
         starts && (!letter(bytes.get(end)) || !letter(bytes.get(end.saturating_sub(1))))
     };
-    let hits = ALL.signs.longest(line).filter(|hit| whole(hit.start, hit.end));
-    let longest = hits.max_by_key(|hit| hit.length()).and_then(|hit| ALL.printed_by.get(hit.number));
+    let hits = SIGNS.words.longest(line).filter(|hit| whole(hit.start, hit.end));
+    let longest = hits.max_by_key(|hit| hit.length()).and_then(|hit| SIGNS.printed_by.get(hit.number));
     longest.and_then(|name| Program::named(name.as_str())).into_iter().for_each(|program| found(Way::Sign, program));
 }
 
@@ -182,7 +174,9 @@ mod tests {
 
     #[test]
     fn every_identifier_of_the_list_is_found_and_the_marks_are_taken() {
-        assert!(ALL.names.len() > 4000, "{}", ALL.names.len());
+        let names = || TABLE.lines().filter_map(|line| line.split_once(' ')).map(|(name, _)| name);
+        assert!(names().count() > 4000 && names().is_sorted(), "{}", names().count());
+        assert_eq!(names().find(|name| Name::new(name).and_then(entry).is_none()), None);
         let mark = |name: &str| Program::named(name).and_then(of).map(|known| known.mark);
         assert_eq!(mark("clamscan"), Some(Mark::Program));
         assert_eq!(mark("ccx"), Some(Mark::Word));

@@ -50,7 +50,7 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     if in_mail(document, position) || outcome::is_listed(document, position) {
         return None;
     }
-    if of_a_disk(document, position, &lower) || is_remark(line) {
+    if of_a_disk(document, position, &lower) || is_remark(line) || warns_before_the_program(document, position) {
         return None;
     }
     let standing = match standing(document, position, line, &lower, &behind, spoken)? {
@@ -124,6 +124,15 @@ fn of_a_disk(document: &Document, position: usize, lower: &str) -> bool {
     let mut frames = field::behind(document, position, 2).map(|at| field::text(document, at).trim_start());
     let memory = ["memory", "heap", "ram"].iter().any(|word| lower.contains(word));
     !memory && frames.any(|line| line.starts_with("at ") && line.contains("Disk"))
+}
+
+/// True for a collector's warning where its program's own word follows, which has the figures.
+fn warns_before_the_program(document: &Document, position: usize) -> bool {
+    let own = |at: usize| {
+        let line = field::text(document, at);
+        !line.starts_with("GC Warning:") && line.to_ascii_lowercase().contains("out of memory")
+    };
+    field::text(document, position).starts_with("GC Warning:") && field::behind(document, position, 6).any(own)
 }
 
 /// True for a remark that somebody typed at a prompt: `$ # colleagues got "out of memory", so convert before`.

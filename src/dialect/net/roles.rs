@@ -893,6 +893,8 @@ fn label_before(before: &str) -> Option<(Fact, bool, usize)> {
             let arguments = lower[at + length..].strip_prefix('(');
             !(printed[..*at].ends_with('_') && arguments.is_some_and(|of| of.starts_with(|c: char| c.is_ascii_digit())))
         })
+        // `MaxTime: 1683023497853`
+        .filter(|(at, length, _)| !lower[at + length..].starts_with("time"))
         // `ReservationLimit=1 GiB` bounds what is set aside.
         // `(ulimit -v 4872192; …)` is a command, and counts KiB.
         .filter(|(at, _, fact)| *fact != Fact::Limit || !lower[..*at].ends_with("reservation"))
@@ -1191,8 +1193,9 @@ fn label_after(after: &str) -> Option<Behind> {
     let sentence_ends = after[..end].contains(". ");
     let ahead = !sentence_ends && after.get(end..).is_some_and(|rest| rest.starts_with([':', '：']) && number(rest))
         || clause.trim_end().ends_with('=');
-    let to_it =
-        || clause[at + length..].trim_end_matches(['=', ' ']).split_whitespace().all(|word| FILLERS.contains(&word));
+    // `MinTime: 1680000000000 MaxTime: 1683023497853`: the whole word is the label, whatever it begins with.
+    let rest_of_it = clause[at + length..].trim_start_matches(char::is_alphabetic);
+    let to_it = || rest_of_it.trim_end_matches(['=', ' ']).split_whitespace().all(|word| FILLERS.contains(&word));
     if ahead && to_it() {
         return None;
     }
@@ -2228,6 +2231,7 @@ mod tests {
             "cannot allocate memory for 120000 rows of 4096 bytes",
             "out of memory: block 1024 of 4096",
             "rate(requests_total[5m]) needs more memory",
+            "out of memory for MinTime: 1680000000000 MaxTime: 1683023497853: rpc",
             "status: 2 MIOpen Error: out of memory",
             "resident set size > client RAM limit: 14336.12MB > 137",
             "--limitSortRAM 8589934592",

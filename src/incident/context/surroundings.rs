@@ -147,13 +147,24 @@ pub(super) fn plain(frames: &[Frame]) -> bool {
     frames.iter().any(|frame| frame.path().contains("/torch/")) && frames.iter().any(Frame::is_user_code)
 }
 
+/// True for a prompt of Unix on a machine that Windows named, `user@DESKTOP-7R2K9QX:~$`.
+fn shell_on_windows(text: &str) -> bool {
+    ["@DESKTOP-", "@LAPTOP-"].iter().any(|name| {
+        let Some((_, rest)) = text.split_once(name) else { return false };
+        let end = rest.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(rest.len());
+        end >= 3 && rest.get(end..).is_some_and(|rest| rest.starts_with(":~") || rest.starts_with(":/"))
+    })
+}
+
 /// Platform and container as paths and names show them.
 pub(super) fn platform(text: &str, found: &mut Vec<Setting>) {
     let lower = text.to_ascii_lowercase();
     let says = |words: &[&str]| words.iter().any(|word| lower.contains(word));
     if windows_path(text) || says(OF_WINDOWS) || pointer_of_windows(text) {
         found.push(Setting::Platform(Platform::Windows));
-    } else if says(&["wsl2", "wsl 2", "microsoft-standard", "/usr/lib/wsl", "/mnt/c/", "/mnt/d/", "@wsl:"]) {
+    } else if says(&["wsl2", "wsl 2", "microsoft-standard", "/usr/lib/wsl", "/mnt/c/", "/mnt/d/", "@wsl:"])
+        || shell_on_windows(text)
+    {
         found.push(Setting::Platform(Platform::Wsl));
     } else if mac_path(text) || says(OF_MACS) {
         found.push(Setting::Platform(Platform::MacOs));

@@ -328,6 +328,8 @@ const KEYWORDS: &[(&str, u8)] = &[
     ("titan ", CLUE),
     ("quadro", CLUE),
     ("wsl", CLUE),
+    ("@desktop-", CLUE),
+    ("@laptop-", CLUE),
     ("/users/", CLUE),
     ("darwin", CLUE),
     ("macos", CLUE),
@@ -546,6 +548,7 @@ const KEYWORDS: &[(&str, u8)] = &[
     ("pip3 install", CLUE),
     ("conda install", CLUE),
     ("solving environment", CLUE),
+    ("solving...", PROGRESS | PHASE),
     ("predicting dataloader", CLUE),
     ("video 1/1 (frame", CLUE),
     ("mode=predict", CLUE),
@@ -605,7 +608,7 @@ static WORDS: LazyLock<Words> = LazyLock::new(|| {
     let of_places = place::BOARDS.iter().chain(place::OF_32_BITS).chain([&place::FRAME_OF_GO]);
     words.extend(of_places.map(|word| (Cow::Borrowed(*word), CLUE, false)));
     words.extend(phrases::WORDS.iter().map(|word| (Cow::Borrowed(*word), SETTING, true)));
-    let search = Needles::of_any_case(words.iter().map(|(word, ..)| word));
+    let search = Needles::of_any_case(words.iter().map(|(word, ..)| word.as_bytes()));
     Words { search, topics: words.into_iter().map(|(_, topics, key)| (topics, key)).collect() }
 });
 
@@ -614,7 +617,7 @@ pub(super) fn of(text: &str) -> u8 {
     let in_word = |at: Option<usize>| {
         at.and_then(|at| text.as_bytes().get(at)).is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
     };
-    WORDS.search.all(text).fold(0, |found, hit| match WORDS.topics.get(hit.number) {
+    WORDS.search.all(text.as_bytes()).fold(0, |found, hit| match WORDS.topics.get(hit.number) {
         Some((_, true)) if in_word(hit.start.checked_sub(1)) || in_word(Some(hit.end)) => found,
         Some((topics, _)) => found | topics,
         None => found,

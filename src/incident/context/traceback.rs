@@ -455,7 +455,7 @@ fn phase_of(frame: &Frame) -> Option<Phase> {
     {
         return Some(Phase::Loss);
     }
-    if lower == "forward" {
+    if lower == "forward" || code.contains("scaled_dot_product_attention(") {
         return Some(Phase::Forward);
     }
     let trains = lower == "train"
