@@ -150,7 +150,12 @@ fn unit(document: &Document, position: usize) -> Option<Event> {
             .find_map(|label| field::number_after(line, label))
             .filter(|_| line.contains("code=killed"))
     });
-    field::note_pid(&mut event, main);
+    // Of several processes of the unit the kernel says which it killed.
+    let by_the_kernel = field::behind(document, position, NEAR)
+        .map(|at| field::text(document, at))
+        .find(|line| line.contains("oom-kill:constraint"))
+        .and_then(|line| field::number_after(line, "pid="));
+    field::note_pid(&mut event, by_the_kernel.or(main));
     let peak = field::behind(document, position, NEAR).find_map(|at| {
         let line = field::text(document, at);
         let (front, _) = line.split_once(" memory peak")?;

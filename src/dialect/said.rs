@@ -229,11 +229,25 @@ impl Event {
         self.has(Sign::NotPermitted)
     }
 
-    /// True where a scheduler or a container's runtime ended a job for what it used of the limit that is printed.
+    /// True where a batch system or YARN ended a job for what its processes used of the limit that is printed. The
+    /// kernel counts a group's caches as well.
     pub(crate) fn ended_at_its_limit(&self) -> bool {
+        const COUNT: [Program; 7] = [
+            Program::Slurm,
+            Program::Pbs,
+            Program::Sge,
+            Program::Lsf,
+            Program::HtCondor,
+            Program::Yarn,
+            Program::Spark,
+        ];
         let printed = |fact| self.facts.get(fact).is_some();
-        let counted = self.program.kind() == Kind::Scheduler || self.has(Sign::KilledWithProof);
-        counted && printed(Fact::Limit) && !printed(Fact::Capacity)
+        COUNT.contains(&self.program) && printed(Fact::Limit) && !printed(Fact::Capacity)
+    }
+
+    /// True where what is called in use is what a runtime or a server had allocated of its own heap.
+    pub(crate) fn counts_its_heap(&self) -> bool {
+        matches!(self.program, Program::Node | Program::Elasticsearch)
     }
 
     /// True where a count ended or a right was missing, while memory was there: no amount of it lets more threads,

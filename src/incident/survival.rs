@@ -12,10 +12,9 @@
 use super::context::ContextReader;
 use super::group;
 use crate::dialect::{Event, Sign, field};
-use crate::input::Document;
+use crate::input::{Document, Needles};
 use crate::text;
 use crate::text::Text;
-use aho_corasick::AhoCorasick;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
@@ -331,42 +330,37 @@ fn head(text: &str) -> &str {
 }
 
 /// Words of which one stands on every line that tells of an end.
-static GLANCE: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
-    AhoCorasick::builder()
-        .ascii_case_insensitive(true)
-        .build([
-            "exit",
-            "return",
-            "complet",
-            "finish",
-            "done",
-            "succe",
-            "abort",
-            "kill",
-            "core dump",
-            "terminat",
-            "panicked",
-            "segmentation",
-            "calledprocess",
-            "srun: error",
-            "traceback",
-            "error",
-            "exception",
-            "interrupt",
-            "reached",
-            "rc=",
-            "完成",
-            "结束",
-            "成功",
-        ])
-        .ok()
+static GLANCE: LazyLock<Needles> = LazyLock::new(|| {
+    Needles::of_any_case([
+        "exit",
+        "return",
+        "complet",
+        "finish",
+        "done",
+        "succe",
+        "abort",
+        "kill",
+        "core dump",
+        "terminat",
+        "panicked",
+        "segmentation",
+        "calledprocess",
+        "srun: error",
+        "traceback",
+        "error",
+        "exception",
+        "interrupt",
+        "reached",
+        "rc=",
+        "完成",
+        "结束",
+        "成功",
+    ])
 });
 
 /// The end that a line tells of.
 fn end_of(text: &str) -> Option<End> {
-    if !GLANCE.as_ref()?.is_match(text) {
-        return None;
-    }
+    GLANCE.all(text.as_bytes()).next()?;
     let lower = text.to_lowercase();
     // Jenkins, Gradle, Maven, MSBuild, GitLab.
     const VERDICTS: &[&str] =

@@ -1047,7 +1047,7 @@ impl<'a> Printed<'a> {
             // What is counted of a job that was ended at its limit is what its processes held; what a runtime counts of
             // its own heap is what is allocated there.
             (Fact::Process, event.facts.get(Fact::Used).filter(|_| event.ended_at_its_limit())),
-            (Fact::Allocated, event.facts.get(Fact::Used).filter(|_| event.program.own_limit().is_some())),
+            (Fact::Allocated, event.facts.get(Fact::Used).filter(|_| event.counts_its_heap())),
         ];
         for (fact, figure) in told {
             if let Some(figure) = figure.filter(|_| unknown(fact)) {

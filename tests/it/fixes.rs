@@ -251,7 +251,8 @@ fn out_of_place(diagnosis: &Diagnosis, ranked: &Ranked) -> Vec<String> {
     // The bar of transformers' loader is the library's own line.
     let shows = shown(&library) || around || of_the_hub || context.has(Clue::CheckpointShards);
     rule(line.contains("from_pretrained") && !shows, "a library that nothing shows");
-    let arguments = ["per_device_train", "gradient_checkpointing=True", "use_liger_kernel=True", "dataloader_num"];
+    let arguments =
+        ["per_device_train", "gradient_checkpointing=True", "use_liger_kernel=True", "dataloader_num_workers="];
     let own = context.frames.first().is_some_and(|first| first.function == "<module>")
         && context.frames.len() > 1
         && !shown(&["transformers/trainer", "rainer"]);
