@@ -1,7 +1,7 @@
 //! NVIDIA's Triton inference server: its own pools. What its back ends print is theirs to read.
 
 use super::notice::{Notice, PHRASE, Phrase, first_of};
-use super::{Dialect, Event, Fact, Resource, Sign, Standing};
+use super::{Dialect, Event, Fact, Resource, Sign, Standing, field};
 use crate::domain::Program;
 use crate::input::Document;
 use crate::text::Text;
@@ -10,9 +10,14 @@ pub const DIALECT: Dialect = Dialect { name: "triton-server", triggers: &["lloca
 
 const PHRASES: [Phrase; 2] = [
     Phrase {
-        words: &["failedtoallocateCUDAmemorywithbytesize", "failedtoallocateGPUmemorywithbytesize"],
+        words: &[
+            "failedtoallocateCUDAmemorywithbytesize",
+            "failedtoallocateGPUmemorywithbytesize",
+            "FailedtoallocateCUDAmemorywithbytesize",
+        ],
         dialect: "triton-server-pool",
         program: Program::TritonServer,
+        signs: &[Sign::RefusedByLimit],
         sizes: &[(Fact::Requested, "withbytesize")],
         lines: 2,
         ..PHRASE
@@ -41,5 +46,42 @@ fn read(document: &Document, position: usize) -> Option<Event> {
         ));
         return Some(event);
     }
-    Some(first_of(document, position, &PHRASES)?.0)
+    let mut event = first_of(document, position, &PHRASES)?.0;
+    if let Some(device) = field::number_after(&line.text, " on GPU ").and_then(|device| u32::try_from(device).ok()) {
+        event.facts.device.note(device, event.at);
+    }
+    // Its pool of CUDA memory is one of 64 MiB unless it is told otherwise; a back end that cannot read what lies in
+    // ordinary memory says so at once.
+    let falls_back = line.text.contains("falling back to pinned");
+    let refused = |at: usize| {
+        let next = field::text(document, at);
+        next.starts_with('E') && ["error", "failed"].iter().any(|word| next.to_ascii_lowercase().contains(word))
+    };
+    if falls_back && !field::behind(document, position, 2).any(refused) {
+        event.standing = Standing::Harmless;
+        event.sign(Sign::CaughtAndContinued);
+        event.harmless_because = Some(Text::new(
+            "the pool of CUDA memory is used up and the server goes on with pinned memory, which is slower",
+            "CUDA 内存池已用尽，服务改用锁页内存继续运行，仅速度变慢",
+        ));
+    }
+    Some(event)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pool_that_is_used_up_is_a_failure_where_the_back_end_says_so() {
+        let warning = "W0414 08:19:07.310442 1 memory.cc:212] Failed to allocate CUDA memory with byte size 104448000 \
+                       on GPU 0: CNMEM_STATUS_OUT_OF_MEMORY, falling back to pinned system memory";
+        let first = |log: &str| crate::dialect::testing::first(read, log).unwrap();
+        assert_eq!(first(warning).standing, Standing::Harmless);
+        let event = first(&format!(
+            "{warning}\nE0414 08:19:07.338815 1 pb_stub.cc:402] An error occurred: failed to copy data"
+        ));
+        assert_eq!((event.standing, event.facts.device.value()), (Standing::Failure, Some(0)));
+        assert_eq!(event.facts.get(Fact::Requested).map(|asked| asked.bytes), Some(104_448_000));
+    }
 }

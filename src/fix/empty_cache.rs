@@ -20,14 +20,8 @@ pub const FIX: Fix = Fix {
     needs: &[Need::Running],
     applies: |_| true,
     costs: Costs { slows: (0.0, 0.1), numerics: Numerics::Same },
-    knobs: &[
-        line(Target::Pytorch, "torch.mps.empty_cache()")
-            .note("between independent pieces of work", "在彼此独立的任务之间调用")
-            .when("mps"),
-        line(Target::Pytorch, "{module}.empty_cache()")
-            .note("once, before the other library allocates", "在另一个库分配之前调用一次")
-            .unless("mps"),
-    ],
+    knobs: &[line(Target::Pytorch, "{module}.empty_cache()")
+        .note("once, before the other library allocates", "在另一个库分配之前调用一次")],
     fixtures: &["pytorch/mps-gb", "pytorch/mps-gib-torn"],
     advise,
 };
@@ -43,13 +37,11 @@ fn advise(case: &Case) -> Advice {
         return Advice::Silent;
     }
     if case.sign(Sign::Mps) && case.may_be_pytorch() {
-        return Draft::new(case, &FIX)
-            .when("mps", true)
-            .frees_unknown(text!(en: "the cache's size is not in the message", zh: "报错没有给出缓存大小"))
-            .because(text!(
-                en: "the watermark counts everything Metal holds for this process, the cache included",
-                zh: "水位线统计 Metal 为本进程持有的全部内存，包括缓存"
-            ));
+        // MPSAllocator.mm: release_cached_buffers(), and a second try, before the error.
+        return Advice::WontHelp(text!(
+            en: "PyTorch gives back what Metal's cache holds unused before it raises this error",
+            zh: "PyTorch 在报错前已归还 Metal 缓存中未用的部分"
+        ));
     }
     if !case.pytorch() && case.trainer().is_none() {
         return Advice::Silent;

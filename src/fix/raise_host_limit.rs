@@ -57,6 +57,12 @@ pub const FIX: Fix = Fix {
         .when("inside"),
         said(
             Target::Shell,
+            "more RAM for the machine, or less beside it: no limit of the container was met",
+            "给机器增加内存，或减少同机的其他占用：并未触及容器自身的上限",
+        )
+        .when("inside-global"),
+        said(
+            Target::Shell,
             "run it in a batch job that asks for enough memory: a login node is for all, and holds each user short",
             "提交为申请足够内存的批处理作业：登录节点由所有人共用，对每个用户都有限制",
         )
@@ -264,7 +270,8 @@ fn advise(case: &Case) -> Advice {
         .when("nextflow", nextflow && more.is_some())
         .when("nextflow-unread", nextflow && more.is_none())
         .when("wsl", wsl)
-        .when("inside", inside)
+        .when("inside", inside && case.program() != Program::LinuxKernel)
+        .when("inside-global", inside && case.program() == Program::LinuxKernel)
         .when("desktop", desktop)
         .when("boot", boot)
         .when("notebook", notebook)

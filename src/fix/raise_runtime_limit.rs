@@ -87,6 +87,9 @@ pub const FIX: Fix = Fix {
         line(Target::DaskCuda, "LocalCUDACluster(rmm_pool_size=<below the card's memory>, device_memory_limit=0.8)")
             .unless("host"),
         line(Target::OnnxRuntime, "gpu_mem_limit=<bytes>, arena_extend_strategy=\"kSameAsRequested\"").unless("host"),
+        line(Target::Program, "tritonserver --cuda-memory-pool-byte-size=<device>:<bytes> ...")
+            .note("64 MiB for each device unless set", "未设置时每个设备 64 MiB")
+            .when("cuda-pool"),
         said(
             Target::OnnxRuntime,
             "a larger max_mem of the CPU arena, where OrtArenaCfg sets it",
@@ -179,6 +182,7 @@ fn advise(case: &Case) -> Advice {
         .when("free", !contained && !heap_elsewhere && !starts_large && !by_script)
         // The monitor kills at a threshold of its own, below the machine's memory.
         .when("monitored", case.program() == Program::Ray)
+        .when("cuda-pool", case.program() == Program::TritonServer && case.on_gpu())
         .when("custom", case.sign(Sign::CustomAllocator))
         .when("addresses", addresses)
         .when("results", results)

@@ -333,7 +333,9 @@ fn tie(group: &Group, event: &Event) -> Option<Tie> {
     let other_pid = matches!(pids, (Some(a), Some(b)) if a != b);
 
     if known.resource.on_host() && event.resource.on_host() {
-        let proof = |e: &Event| e.has(Sign::KilledWithProof) || e.program.is_warden();
+        // A bare `Killed` is none because it stands in a pod's log.
+        let proof =
+            |e: &Event| e.has(Sign::KilledWithProof) || e.program.is_warden() && !e.has(Sign::KilledWithoutProof);
         let symptom = |e: &Event| e.has(Sign::KilledWithoutProof) || e.has(Sign::DataLoaderWorker);
         if !other_pid {
             if symptom(known) && !proof(known) && proof(event) {

@@ -133,7 +133,8 @@ impl Incident {
             (System::Windows, Accelerator::Hip | Accelerator::Xpu | Accelerator::Any) => {
                 text!(en: "Task Manager → Performance → GPU", zh: "任务管理器 → 性能 → GPU")
             }
-            (System::MacOs, Accelerator::Any) => {
+            // No driver for a Mac comes with nvidia-smi.
+            (System::MacOs, Accelerator::Any | Accelerator::Cuda) => {
                 text!(en: "Activity Monitor → Window → GPU History", zh: "活动监视器 → 窗口 → GPU 历史记录")
             }
             _ => Text::same(accelerator.tool()),

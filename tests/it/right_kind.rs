@@ -1086,3 +1086,30 @@ fn a_shell_on_a_machine_that_windows_named_is_wsl() {
     assert!(report(&log("DESKTOP-7R2K9QX")).contains(".wslconfig"));
     assert!(!report(&log("desktop-of-ann")).contains(".wslconfig"));
 }
+
+#[test]
+fn a_mac_with_a_card_has_no_tool_of_its_vendors() {
+    let log = |home: &str| {
+        format!(
+            "Traceback (most recent call last):\n  File \"{home}/ann/work/train.py\", line 9, in <module>\n    y = net(x)\n\
+             RuntimeError: CUDA out of memory.\n"
+        )
+    };
+    let stopped = "# with this job stopped";
+    let (mac, other) = (report(&log("/Users")), report(&log("/home")));
+    assert!(other.contains(&format!("nvidia-smi   {stopped}")), "{other}");
+    assert!(mac.contains(stopped) && !mac.contains(&format!("nvidia-smi   {stopped}")), "{mac}");
+}
+
+#[test]
+fn a_setting_that_is_commented_out_is_not_in_force() {
+    let log = |batch: &str| {
+        format!(
+            "$ ./darknet detector train cfg/obj.data cfg/yolo-obj.cfg\n   6 CUDA Error: out of memory\ndarknet: ./src/cuda.c:36: \
+             check_error: Assertion `0' failed.\n$ head -4 cfg/yolo-obj.cfg\n[net]\n{batch}\nwidth=416\n"
+        )
+    };
+    let said = "the batch is 1 already";
+    assert!(report(&log("batch=1")).contains(said));
+    assert!(!report(&log("#batch=1\nbatch=64")).contains(said));
+}

@@ -267,3 +267,20 @@ fn a_size_that_ray_checks_is_in_thousands() {
     assert_eq!(told["limit_bytes"], 12_047_345_664u64, "{told}");
     assert!(told["requested_bytes"].as_u64().unwrap().abs_diff(12_047_366_554) <= 1, "{told}");
 }
+
+#[test]
+fn a_bare_kill_in_a_pods_log_is_proved_by_the_kernels_report_below() {
+    let log = "$ kubectl logs triton-0 -p\nI0405 02:11:36.710466 1 pinned_memory_manager.cc:240] Pinned memory pool is created\n\
+               Killed\n$ ssh node-2 sudo dmesg | tail\n[44131.902118] memory: usage 131072kB, limit 131072kB, failcnt 15220\n\
+               [44131.902120] Memory cgroup stats for /kubepods/burstable/pod7c1f0e52:\n[44131.902131] anon 107401216\n";
+    let told = report(log);
+    assert!(!told.contains("nothing in the log proves"), "{told}");
+    assert_eq!(incident(log)["resource"], "cgroup", "{told}");
+}
+
+#[test]
+fn a_device_that_hashcat_lists_has_so_many_mebibytes() {
+    let log = "* Device #1: GeForce GTX 960M, 500/2002 MB allocatable, 5MCU\nInitializing device kernels and memory...\
+               clEnqueueNDRangeKernel(): CL_MEM_OBJECT_ALLOCATION_FAILURE\n";
+    assert_eq!(facts(log)["capacity_bytes"], 2002u64 << 20, "{}", facts(log));
+}

@@ -361,7 +361,7 @@ pub const CHECKED: Mechanism = Mechanism {
         let missing = need.bytes.saturating_sub(free.bytes) as f64 / need.bytes.max(1) as f64;
         let level = if free.bytes < 5 * GIB / 2 {
             "hardly-any"
-        } else if just_below_a_limit(free.bytes) {
+        } else if just_below_a_limit(free.bytes) && !incident.on_windows() {
             "below-a-round-size"
         } else if missing < 0.4 {
             "nearly-enough"

@@ -172,7 +172,9 @@ impl<'a> ContextReader<'a> {
                 of_a_library = text.contains("-packages/") || text.contains("-packages\\");
                 installed_frame = frame && of_a_library;
             }
-            let own = !advised && !message && !installed_frame;
+            // `#batch=1` in a file of settings is not in force; `# batch_size : 1` is how some programs print theirs.
+            let off = text.strip_prefix('#').is_some_and(|rest| rest.contains('=') && !rest.contains(' '));
+            let own = !advised && !message && !installed_frame && !off;
             // A loop prints the same line again and again: what it states was stated the first times.
             let new =
                 topics & (topics::SETTING | topics::CLUE) == 0 || command || shapes.is_new(text, self.launches.len());

@@ -458,6 +458,15 @@ fn phrases(text: &str, at: Span, found: &mut Vec<Setting>) {
         let size = after.split(')').next().and_then(largest);
         push(found, size.filter(|n| (16..=65_536).contains(n)), Setting::Image);
     }
+    // hashcat: `* Device #1: GeForce GTX 960M, 500/2002 MB allocatable, 5MCU`, what may be had at once and all, in MiB.
+    if text.contains("* Device #")
+        && let Some((before, after)) = text.split_once(" MB")
+        && after.contains("MCU")
+        && let Some((_, total)) = before.rsplit_once('/')
+        && total.bytes().all(|byte| byte.is_ascii_digit())
+    {
+        push(found, sized(&format!("{total} MiB"), None, at), Setting::DeviceTotal);
+    }
     // llama.cpp: of an Apple device, what is free at the start is what Metal lends at most.
     if let Some((_, after)) = text.split_once("using device Metal (")
         && let Some((_, free)) = after.rsplit_once(") - ")

@@ -547,6 +547,7 @@ const KEYWORDS: &[(&str, u8)] = &[
     ("pip install", CLUE),
     ("pip3 install", CLUE),
     ("conda install", CLUE),
+    ("* device #", SETTING),
     ("solving environment", CLUE),
     ("solving...", PROGRESS | PHASE),
     ("predicting dataloader", CLUE),
