@@ -16,7 +16,7 @@ use std::process::Command;
 #[path = "src/domain/name.rs"]
 mod name;
 
-use name::Name;
+use name::{Name, SHORT};
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
@@ -193,8 +193,7 @@ fn programs(folder: &Path) -> std::io::Result<()> {
                 continue;
             }
             for alias in &aliases {
-                // Identifiers of so few letters are abbreviations of many things.
-                let mark = if mark == "p" && alias.len() <= 3 { "w" } else { mark };
+                let mark = if mark == "p" && alias.len() <= SHORT { "w" } else { mark };
                 names.entry(alias.clone()).or_insert((mark, head.clone()));
             }
         }

@@ -127,8 +127,9 @@ const TESTS: &[Test] = &[
         id: "account-of-the-job",
         act: |incident| {
             let killed = asker(incident) == Asker::Host && incident.event.has(Sign::KilledWithoutProof);
-            (killed && in_slurm(incident))
-                .then(|| ("slurm", Text::same("sacct -j <job> --format=JobID,State,ExitCode,ReqMem,MaxRSS")))
+            let job = incident.job().map_or_else(|| "<job>".to_string(), |job| job.to_string());
+            let account = format!("sacct -j {job} --format=JobID,State,ExitCode,ReqMem,MaxRSS");
+            (killed && in_slurm(incident)).then(|| ("slurm", Text::same(account)))
         },
         about: &[],
         outcomes: &[

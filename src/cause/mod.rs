@@ -24,7 +24,7 @@ mod non_framework;
 mod other_process;
 mod preallocation;
 pub(crate) mod proof;
-pub mod reading;
+pub(crate) mod reading;
 mod shared_memory;
 mod single_huge_allocation;
 mod transient_peak;

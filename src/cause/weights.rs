@@ -167,6 +167,19 @@ mod tests {
     }
 
     #[test]
+    fn what_is_carried_has_every_learnt_weight_of_the_file() {
+        let learnt = |file: &File<'static>| {
+            let levels =
+                file.mechanisms.0.iter().flat_map(|(id, levels)| levels.levels.0.iter().map(move |of| (*id, of)));
+            let all = levels.chain(file.priors.0.iter().map(|of| ("", of)));
+            all.map(|(id, (level, row))| format!("{id} {level} {:?}", row.learnt)).collect::<Vec<_>>()
+        };
+        let carried: File<'static> = serde_json::from_str(LEARNT).expect("what is carried can be read");
+        assert_eq!(learnt(&carried), learnt(&file()));
+        assert_eq!(carried.temperature.to_string(), file().temperature.to_string());
+    }
+
+    #[test]
     fn every_weight_is_of_a_cause_and_within_reason() {
         let file = file();
         let causes: BTreeSet<&str> = CauseId::ALL.iter().map(|cause| cause.id()).collect();

@@ -10,7 +10,7 @@ use crate::units::Base;
 pub const DIALECT: Dialect = Dialect {
     name: "compilers",
     triggers: &[
-        "signal terminated program",
+        "(?i)signal terminated program",
         "(?i)compiler error: killed",
         "(?i)terminated with signal 9",
         "(?i)command: killed",
@@ -91,8 +91,8 @@ fn read(document: &Document, position: usize) -> Option<Event> {
         return None;
     }
     // GCC gives the signal's name in the user's language, and other signals are no sign of memory.
-    if let Some((signal, _)) = field::text(document, position).split_once(" signal terminated program")
-        && !shells::KILLED.iter().any(|killed| signal.ends_with(killed))
+    if let Some((signal, _)) = field::text(document, position).to_lowercase().split_once(" signal terminated program")
+        && !shells::KILLED.iter().any(|killed| signal.ends_with(&killed.to_lowercase()))
     {
         return None;
     }

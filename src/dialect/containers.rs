@@ -158,8 +158,9 @@ fn oom_killed(document: &Document, position: usize) -> Option<Event> {
     if tail.starts_with("false") || tail.starts_with("False") {
         return None;
     }
-    // `>>> model.save("small")   # loads in a container of 4 GB now, before it was OOMKilled`
-    if line.trim_start().starts_with(">>> ") {
+    // `>>> model.save("small")   # loads in a container of 4 GB now, before it was OOMKilled`; a banner has no code.
+    let remark = line.split_once("OOMKilled").and_then(|(before, _)| before.rsplit_once('#'));
+    if line.starts_with(">>> ") && remark.is_some_and(|(code, _)| code.contains('(')) {
         return None;
     }
     // The user's question is no answer: that stands in the next line.

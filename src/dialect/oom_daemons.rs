@@ -151,9 +151,14 @@ fn unit(document: &Document, position: usize) -> Option<Event> {
             .filter(|_| line.contains("code=killed"))
     });
     // Of several processes of the unit the kernel says which it killed.
+    let unit = std::iter::once(position)
+        .chain(field::before(position, 4))
+        .flat_map(|at| field::text(document, at).split_whitespace())
+        .map(|word| word.trim_end_matches(':'))
+        .find(|word| word.ends_with(".service"));
     let by_the_kernel = field::behind(document, position, NEAR)
         .map(|at| field::text(document, at))
-        .find(|line| line.contains("oom-kill:constraint"))
+        .find(|line| line.contains("oom-kill:constraint") && unit.is_some_and(|unit| line.contains(unit)))
         .and_then(|line| field::number_after(line, "pid="));
     field::note_pid(&mut event, by_the_kernel.or(main));
     let peak = field::behind(document, position, NEAR).find_map(|at| {

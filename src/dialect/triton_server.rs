@@ -17,7 +17,6 @@ const PHRASES: [Phrase; 2] = [
         ],
         dialect: "triton-server-pool",
         program: Program::TritonServer,
-        signs: &[Sign::RefusedByLimit],
         sizes: &[(Fact::Requested, "withbytesize")],
         lines: 2,
         ..PHRASE
@@ -50,8 +49,11 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     if let Some(device) = field::number_after(&line.text, " on GPU ").and_then(|device| u32::try_from(device).ok()) {
         event.facts.device.note(device, event.at);
     }
-    // Its pool of CUDA memory is one of 64 MiB unless it is told otherwise; a back end that cannot read what lies in
-    // ordinary memory says so at once.
+    // Its pool of CUDA memory, one of 64 MiB unless it is told otherwise; the driver refuses in other words.
+    if line.text.contains("CNMEM") {
+        event.sign(Sign::RefusedByLimit);
+    }
+    // A back end that cannot read what lies in ordinary memory says so at once.
     let falls_back = line.text.contains("falling back to pinned");
     let refused = |at: usize| {
         let next = field::text(document, at);
@@ -82,6 +84,8 @@ mod tests {
             "{warning}\nE0414 08:19:07.338815 1 pb_stub.cc:402] An error occurred: failed to copy data"
         ));
         assert_eq!((event.standing, event.facts.device.value()), (Standing::Failure, Some(0)));
+        let of_the_driver = first("failed to allocate GPU memory with byte size 4000000000: out of memory");
+        assert!(event.has(Sign::RefusedByLimit) && !of_the_driver.has(Sign::RefusedByLimit));
         assert_eq!(event.facts.get(Fact::Requested).map(|asked| asked.bytes), Some(104_448_000));
     }
 }

@@ -1,5 +1,8 @@
 //! Names of programs that are in no list. `build.rs` makes the table of the well-known ones with it.
 
+/// Identifiers of so few letters are abbreviations of many things.
+pub const SHORT: usize = 3;
+
 /// Longest name of a program that is in no list, in bytes. The kernel cuts names of tasks at 15.
 const LONGEST: usize = 32;
 

@@ -4,7 +4,7 @@
 use super::Accelerator;
 use super::Target;
 
-pub use super::name::Name;
+pub use super::name::{Name, SHORT};
 
 /// What a program is, as far as a diagnosis depends on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -400,18 +400,17 @@ impl<'a> Case<'a> {
         self.incident.on_windows()
     }
 
-    /// True where a device refused what it had free many times over, on Windows or what looks like it: there device
-    /// memory must be backed by RAM or page file, which ran short.
+    /// True where a device refused what it had free, on Windows or what looks like it, and no limit is printed: there
+    /// device memory must be backed by RAM or page file, which ran short.
     pub(super) fn short_of_commit(&self) -> bool {
         let windows = self.windows() || reading::looks_like_wddm(self.incident);
-        windows && self.on_gpu() && reading::refused_although_free(self.incident)
+        let refused = reading::refused_although_free(self.incident) && !reading::limited(self.incident);
+        windows && self.on_gpu() && refused
     }
 
     /// The number of the batch job, where the log tells it.
     pub fn job(&self) -> String {
-        let events = std::iter::once(&self.incident.event).chain(&self.incident.followers);
-        let job = events.filter_map(|event| event.facts.number(Number::JobId)).next();
-        job.map_or("JOB".to_string(), |job| format!("{job:.0}"))
+        self.incident.job().map_or_else(|| "JOB".to_string(), |job| job.to_string())
     }
 
     pub fn macos(&self) -> bool {

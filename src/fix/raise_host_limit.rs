@@ -149,7 +149,7 @@ pub const FIX: Fix = Fix {
         said(
             Target::Slurm,
             "more memory for that step in the settings of the pipeline that submits it (sacct -j {job} -o MaxRSS)",
-            "在提交该步骤的流程的设置中给它更多内存（sacct -j {job} --format=MaxRSS）",
+            "在提交该步骤的流程的设置中给它更多内存（sacct -j {job} -o MaxRSS）",
         )
         .when("pipeline"),
         line(Target::Kubernetes, "resources: {limits: {memory: {tried}{unit}i}}"),

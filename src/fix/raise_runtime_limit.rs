@@ -182,7 +182,7 @@ fn advise(case: &Case) -> Advice {
         .when("free", !contained && !heap_elsewhere && !starts_large && !by_script)
         // The monitor kills at a threshold of its own, below the machine's memory.
         .when("monitored", case.program() == Program::Ray)
-        .when("cuda-pool", case.program() == Program::TritonServer && case.on_gpu())
+        .when("cuda-pool", case.program() == Program::TritonServer && case.on_gpu() && case.sign(Sign::RefusedByLimit))
         .when("custom", case.sign(Sign::CustomAllocator))
         .when("addresses", addresses)
         .when("results", results)

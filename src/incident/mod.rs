@@ -13,7 +13,7 @@ use crate::account::proof::{self, Proof};
 use crate::account::{self, Ledger};
 use crate::dialect::{Event, Fact, Resource, Sign};
 use crate::domain::program::{Meter, PROCESS_METER};
-use crate::domain::{Accelerator, Program, System};
+use crate::domain::{Accelerator, Number, Program, System};
 use crate::text;
 use crate::text::Text;
 use crate::units::Figure;
@@ -106,6 +106,12 @@ impl Incident {
     pub fn listed_as_another(&self) -> Option<Figure> {
         let own = self.ledger.self_listed_as?;
         self.event.facts.other_processes.iter().find(|process| process.pid == own).map(|process| process.figure)
+    }
+
+    /// The number of the batch job, where a message tells it.
+    pub fn job(&self) -> Option<u64> {
+        let mut events = std::iter::once(&self.event).chain(&self.followers);
+        events.find_map(|event| event.facts.number(Number::JobId)).map(|job| job as u64)
     }
 
     /// True where the log shows Windows.

@@ -147,39 +147,41 @@ impl<'a> Aftermath<'a> {
         aftermath
     }
 
-    /// The line of a good end behind the announcement that it is tried again, in another way or by itself: whatever ran
-    /// then came through.
-    fn came_through_again(&self, failure: &Failure<'_>) -> Option<u64> {
+    /// The line behind a message in which its program tells that it tries again, in another way or with less. An
+    /// exception ended its process, and who starts another tells of that by itself.
+    fn another_try(&self, failure: &Failure<'_>) -> Option<u64> {
         /// Lines behind a message in which its program tells what it does about it.
         const NEAR: usize = 8;
-        let event = failure.event;
-        if event.program.is_warden() || event.has(Sign::Stated) || event.has(Sign::Asked) {
-            return None;
-        }
         let from = self.document.lines.partition_point(|line| line.number <= failure.last);
-        let behind = self.document.lines.get(from..)?;
-        let at = behind.iter().take(NEAR).position(|line| announces_another_try(head(&line.text)))?;
-        let line = behind.get(at)?.number;
-        let from = self.marks.partition_point(|mark| mark.line <= line);
-        let marks = self.marks.get(from..)?;
-        if marks.iter().any(|mark| matches!(mark.end, End::Death | End::Exception)) {
-            return None;
+        let mut behind = self.document.lines.get(from..)?.iter().take(NEAR);
+        let of_it = |rank: Option<u32>| rank.is_none() || failure.event.rank.is_none() || rank == failure.event.rank;
+        let announced = behind.find(|line| of_it(line.rank) && announces_another_try(head(&line.text)))?;
+        (!failure.raised).then_some(announced.number)
+    }
+
+    /// The last line that says of its work that it is done, where nothing behind a line tells of an error.
+    fn done_behind(&self, line: u64) -> Option<u64> {
+        /// What is done whatever became of the work.
+        const AROUND: &[&str] = &["clean", "cop", "sync", "upload", "log", "archiv", "remov", "delet", "sav", "exit"];
+        const ERRORS: &[&str] = &["error", "fail", "unable", "cannot", "could not", "killed"];
+        let from = self.document.lines.partition_point(|other| other.number <= line);
+        let mut done = None;
+        for line in self.document.lines.get(from..)? {
+            let text = head(&line.text).trim().to_ascii_lowercase();
+            let says = |words: &[&str]| words.iter().any(|word| text.contains(word));
+            if says(ERRORS) {
+                return None;
+            }
+            if (text.ends_with(" done") || text.ends_with(": done")) && !says(AROUND) {
+                done = Some(line.number);
+            }
         }
-        let good = marks.iter().rev().find(|mark| matches!(mark.end, End::Exit | End::Well | End::Verdict));
-        let done = || {
-            let lines = behind.get(at + 1..).unwrap_or_default().iter().rev();
-            let mut words = lines.map(|line| (line.number, head(&line.text).trim().to_ascii_lowercase()));
-            words.find(|(_, text)| text.ends_with(" done") || text.ends_with(": done")).map(|(number, _)| number)
-        };
-        good.map(|mark| mark.line).or_else(done)
+        done
     }
 
     /// Whether the program outlived a failure, as far as the log shows.
     pub(super) fn survival(&self, failure: &Failure<'_>) -> Option<Survival> {
         let Failure { event, last, .. } = failure;
-        if let Some(line) = self.came_through_again(failure) {
-            return Some(Survival::Finished(line));
-        }
         if let Some(line) = self.ended_with_success(failure) {
             return Some(Survival::Finished(line));
         }
@@ -187,9 +189,11 @@ impl<'a> Aftermath<'a> {
         if killed || event.program.is_warden() || event.has(Sign::Stated) || event.has(Sign::Asked) {
             return None;
         }
-        let until = self.reader.next_run(*last);
+        // What is announced is the next run, and its end this one's.
+        let tried = self.another_try(failure);
+        let (last, until) = tried.map_or_else(|| (*last, self.reader.next_run(*last)), |line| (line, u64::MAX));
         let of_it = |rank: Option<u32>| rank.is_none() || event.rank.is_none() || rank == event.rank;
-        let from = self.marks.partition_point(|mark| mark.line <= *last);
+        let from = self.marks.partition_point(|mark| mark.line <= last);
         let behind: Vec<Mark> = self.marks[from..]
             .iter()
             .take_while(|mark| mark.line < until)
@@ -209,7 +213,8 @@ impl<'a> Aftermath<'a> {
             }
             _ => {}
         }
-        went_on.map(Survival::WentOn)
+        let done = || self.done_behind(tried.filter(|_| death.is_none())?).map(Survival::Finished);
+        went_on.map(Survival::WentOn).or_else(done)
     }
 
     /// The line of a verdict on the whole work, which is good and the last word: a step that was killed was made again,
@@ -301,26 +306,17 @@ impl<'a> Aftermath<'a> {
     }
 }
 
-/// True for a line that tells of another try: `trying tile 400`, `failed with 6, trying again`, `link again, one at a
-/// time`. Advice to the reader tells of none.
+/// True for a line that tells of another try: `trying tile 400`, `failed with 6, trying again`. What was tried when it
+/// failed (`trying to allocate`) and advice to the reader are none.
 fn announces_another_try(text: &str) -> bool {
-    const TO_THE_READER: &[&str] = &[
-        "please",
-        "try again",
-        "you ",
-        "your ",
-        "should",
-        "could",
-        "consider",
-        "if ",
-        "when ",
-        "to try",
-        "never",
-        "http",
-    ];
+    const TO_THE_READER: &[&str] =
+        &["please", "you ", "your ", "should", "could", "consider", "if ", "when ", "never", "http"];
     let lower = text.to_ascii_lowercase();
-    let mut words = lower.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
-    let tries = words.any(|word| matches!(word, "trying" | "retrying" | "again"));
+    let mut words = lower.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).peekable();
+    let mut tries = false;
+    while let Some(word) = words.next() {
+        tries |= word == "retrying" || word == "trying" && words.peek().is_some_and(|next| *next != "to");
+    }
     tries && !TO_THE_READER.iter().any(|words| lower.contains(words))
 }
 

@@ -151,9 +151,9 @@ impl Literals {
             .collect();
         let longest = literals.iter().map(|literal| literal.bytes.len()).max().unwrap_or(0);
         // Both searches leave out what is too short for one of them.
-        let long =
-            literals.iter().map(|literal| Some(literal.bytes.as_slice()).filter(|bytes| bytes.len() >= SHORTEST));
-        let few = Needles::of_any_case(long.map(Option::unwrap_or_default));
+        let long = |literal: &Literal| literal.bytes.len() >= SHORTEST;
+        let few = literals.iter().map(|literal| if long(literal) { literal.bytes.as_slice() } else { &[] });
+        let few = Needles::of_any_case(few);
         Literals { literals, few, searched: AtomicUsize::new(0), table: OnceLock::new(), longest }
     }
 

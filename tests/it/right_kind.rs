@@ -1113,3 +1113,18 @@ fn a_setting_that_is_commented_out_is_not_in_force() {
     assert!(report(&log("batch=1")).contains(said));
     assert!(!report(&log("#batch=1\nbatch=64")).contains(said));
 }
+
+#[test]
+fn a_limit_that_is_printed_is_no_want_of_a_page_file() {
+    let log = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.00 GiB. GPU 0 has a total capacity of 8.00 GiB \
+               of which 4.43 GiB is free. 4.00 GiB allowed; Of the allocated memory 3.50 GiB is allocated by PyTorch, and \
+               25.74 MiB is reserved by PyTorch but unallocated.\n";
+    assert_eq!(lines_of(log, "swap"), Vec::<String>::new());
+}
+
+#[test]
+fn a_banner_that_tells_of_a_pod_is_heard_and_a_remark_behind_code_is_not() {
+    let first = |log: &str| incident(log);
+    assert_eq!(first(">>> pod web-1 was OOMKilled\n")["resource"], "cgroup");
+    assert!(report(">>> model.save(\"small\")   # fits now, before it was OOMKilled\n").contains("No out-of-memory"));
+}

@@ -260,6 +260,9 @@ fn what_is_tried_again_and_comes_through_was_outlived() {
         // The second try failed, and what a reader is told to try is no try.
         "vkAllocateMemory failed -2\n[upscale] failed, trying tile 400\n[upscale] exited with 139\ncleanup done\n",
         "vkAllocateMemory failed -2\nplease try again with smaller tiles\ncleanup done\n",
+        "vkAllocateMemory failed -2\nit failed again\nall 3 runs done\n",
+        "vkAllocateMemory failed -2\n[upscale] trying tile 400\ncopying logs: done\n",
+        "vkAllocateMemory failed -2\n[upscale] trying tile 400\nerror: tile too large\nscript done\n",
     ];
     for log in ended {
         assert_eq!(died_at(log), Some(1), "{log}");

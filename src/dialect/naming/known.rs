@@ -3,7 +3,7 @@
 
 use super::Way;
 use super::line::Found;
-use crate::domain::program::Name;
+use crate::domain::program::{Name, SHORT};
 use crate::domain::{Program, closed_set};
 use crate::input::Needles;
 use std::cmp::Ordering;
@@ -35,9 +35,6 @@ pub(super) struct Known {
     /// The program whose identifier it is.
     pub program: Program,
 }
-
-/// Identifiers of so few letters are abbreviations of many things.
-const SHORT: usize = 3;
 
 /// Words that only one program prints, and whose.
 static SIGNS: LazyLock<Signs> = LazyLock::new(|| {

@@ -173,7 +173,8 @@ impl<'a> ContextReader<'a> {
                 installed_frame = frame && of_a_library;
             }
             // `#batch=1` in a file of settings is not in force; `# batch_size : 1` is how some programs print theirs.
-            let off = text.strip_prefix('#').is_some_and(|rest| rest.contains('=') && !rest.contains(' '));
+            let off =
+                text.strip_prefix('#').is_some_and(|rest| rest.contains('=') && !rest.contains(char::is_whitespace));
             let own = !advised && !message && !installed_frame && !off;
             // A loop prints the same line again and again: what it states was stated the first times.
             let new =
