@@ -215,7 +215,7 @@ const OF_A_PASS: [&str; 11] = [
 ];
 
 /// The same by what is alive at the failing point, what its code works with, and what the causes found exclude.
-fn out_of_place(diagnosis: &Diagnosis, ranked: &Ranked) -> Vec<String> {
+fn out_of_place(diagnosis: &Diagnosis, ranked: &Ranked, text: &str) -> Vec<String> {
     let incident = &diagnosis.incident;
     let (event, context) = (&incident.event, &incident.context);
     let (id, line) = (ranked.fix.id, first_line(ranked));
@@ -251,12 +251,14 @@ fn out_of_place(diagnosis: &Diagnosis, ranked: &Ranked) -> Vec<String> {
     // The bar of transformers' loader is the library's own line.
     let shows = shown(&library) || around || of_the_hub || context.has(Clue::CheckpointShards);
     rule(line.contains("from_pretrained") && !shows, "a library that nothing shows");
-    let arguments =
-        ["per_device_train", "gradient_checkpointing=True", "use_liger_kernel=True", "dataloader_num_workers="];
+    let arguments = ["per_device_train", "gradient_checkpointing=True", "use_liger_kernel=True", "dataloader_num"];
     let own = context.frames.first().is_some_and(|first| first.function == "<module>")
         && context.frames.len() > 1
         && !shown(&["transformers/trainer", "rainer"]);
-    rule(arguments.iter().any(|word| line.starts_with(word)) && own, "arguments of a trainer that does not run");
+    // A name that the log's own settings print is the program's.
+    let of_the_log = line.split([':', '=']).next().is_some_and(|name| text.contains(&format!("{name}:")));
+    let argument = arguments.iter().any(|word| line.starts_with(word)) && !of_the_log;
+    rule(argument && own, "arguments of a trainer that does not run");
     let unpatched = ["modeling_gpt2.", "modeling_bert.", "modeling_t5.", "modeling_opt.", "modeling_bloom."];
     rule(line.contains("liger") && shown(&unpatched), "a model that Liger does not patch");
     rule(event.accelerator() == Accelerator::Tpu && line.contains("XLA_PYTHON"), "a variable that a TPU ignores");
@@ -588,7 +590,7 @@ fn no_fix_is_advised_where_it_cannot_work() {
                             wrong.extend(found.into_iter().map(|what| format!("{}: {what}", path.display())));
                             for ranked in &diagnosis.plan.offers {
                                 let mut found = contradictions(&diagnosis.incident, ranked);
-                                found.extend(out_of_place(diagnosis, ranked));
+                                found.extend(out_of_place(diagnosis, ranked, &text));
                                 found.extend(of_another_kind(&diagnosis.incident, ranked));
                                 found.extend(against_what_runs(&diagnosis.incident, ranked));
                                 found.extend(crate::places::out_of_words(&diagnosis.incident, ranked, &text));
