@@ -341,6 +341,8 @@ fn evidence(mechanism: &Mechanism, weight: f64, reading: &Reading) -> Evidence {
 /// Windows, which charges GPU memory to its commit limit.
 fn applies(cause: CauseId, incident: &Incident) -> bool {
     match cause {
+        // An engine weighed the model against the RAM before it read it: nothing ran that could grow or multiply.
+        CauseId::LeakGrowth | CauseId::HostWorkers if incident.event.has(Sign::ModelBeyondRam) => false,
         // What was refused are weights: the cache is made behind them.
         CauseId::KvCache if incident.event.has(Sign::WeightsBuffer) => false,
         CauseId::HostMemory if nature::on_gpu(incident) => {

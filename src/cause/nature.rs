@@ -151,7 +151,20 @@ pub fn job_kind(incident: &Incident) -> Option<JobKind> {
 /// The application or engine around the framework, or the program on a language's runtime, where the log shows one.
 pub fn program(incident: &Incident) -> Option<&str> {
     let trainer = incident.context.trainer.value().filter(|trainer| *trainer != Trainer::PlainPytorch);
-    trainer.map(Trainer::id).or(killed(incident)).or(incident.event.caller.as_ref().map(|caller| caller.id()))
+    let caller = || incident.event.caller.as_ref().map(|caller| caller.id());
+    trainer.map(Trainer::id).or(killed(incident)).or_else(caller).or_else(|| installed(incident))
+}
+
+/// The installed command in which a traceback starts: `esm-fold` of `/venv/bin/esm-fold`. What only launches others is
+/// none.
+fn installed(incident: &Incident) -> Option<&str> {
+    let first = incident.context.frames.iter().find(|frame| frame.function == "<module>")?;
+    let (folder, name) = first.file.rsplit_once(['/', '\\'])?;
+    let name = name.trim_end_matches(".exe");
+    let word = name.len() >= 3 && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
+    let bin = folder.ends_with("/bin") || folder.ends_with("\\Scripts");
+    let launches = naming::is_wrapper(name) || Program::named(name).is_some_and(|program| program.runs_others());
+    (bin && word && !launches).then_some(name)
 }
 
 /// The name of the process that the killer ended, where it is a program's: `tmux: server` is tmux's, and that of a
@@ -160,6 +173,18 @@ fn killed(incident: &Incident) -> Option<&str> {
     let event = &incident.event;
     let name = event.facts.process_name.get().filter(|_| event.program.kind() == Kind::OomKiller)?;
     let name = name.split([':', '/', ' ']).next().unwrap_or_default();
+    // `shasta-Linux-0.`: a release's file, as far as the kernel keeps its name.
+    let release = ["-Linux", "-linux", "_linux"].iter().find_map(|mark| name.split_once(mark));
+    let name = release.map_or(name, |(name, _)| name);
+    // What an interpreter runs as a service, the service's unit names.
+    const INTERPRETERS: [&str; 8] = ["ruby", "java", "node", "php", "php-fpm", "perl", "python", "python3"];
+    if INTERPRETERS.contains(&name)
+        && let Some(group) = event.facts.cgroup.get()
+        && let Some(unit) = group.rsplit('/').next().and_then(|unit| unit.strip_suffix(".service"))
+        && !unit.contains(['@', '\\', '-'])
+    {
+        return Some(unit);
+    }
     let word = name.len() >= 3 && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
     let runs_others = naming::is_wrapper(name) || Program::named(name).is_some_and(|program| program.runs_others());
     (word && !runs_others).then_some(name)

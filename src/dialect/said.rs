@@ -97,7 +97,7 @@ impl Event {
 
     /// True where the message prints the call that failed, and that is one that allocates: it waits for its result.
     pub(crate) fn names_the_allocating_call(&self) -> bool {
-        self.says("=cudaMalloc(")
+        self.says("cudaMalloc(") || self.says("syncedmem.cpp")
     }
 
     /// True where a container's own start was killed: its program never ran.

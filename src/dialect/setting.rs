@@ -67,6 +67,8 @@ const KNOWN: &[(&str, &str)] = &[
     ("Out of Memory Error: could not", "SET memory_limit = '<more>'"),
     // vLLM, vllm/core/scheduler.py, up to 0.9.
     ("lack of CPU swap space", "swap_space=<more GiB>"),
+    // STAR says how many it takes, at the least.
+    ("limitGenomeGenerateRAM", "--limitGenomeGenerateRAM <bytes>"),
     ("not enough memory for BAM sorting", "--limitBAMsortRAM <more>"),
 ];
 

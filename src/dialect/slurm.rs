@@ -247,24 +247,117 @@ fn state_figures(document: &Document, position: usize, job: Option<u64>, event: 
             event.facts.note(Fact::Limit, Figure { bytes, half_width: 0, at: span(at) });
         }
     }
-    let Some(header) = field::before(position, NEAR).find(|at| {
-        let line = field::text(document, *at);
-        line.contains("State") && (line.contains("MaxRSS") || line.contains("ReqMem"))
-    }) else {
+    accounts(document, position, job, event);
+}
+
+/// Lines behind a report in which somebody asks `sacct` what became of the job.
+const ASKED: usize = 30;
+
+/// What `sacct` accounts of the job: `MaxRSS` and `ReqMem`, in the columns under its heading, or, of `-P`, between
+/// strokes; where the heading was left out (`-n`), in the order of the format that the command names.
+fn accounts(document: &Document, position: usize, job: Option<u64>, event: &mut Event) {
+    let text = |at: usize| field::text(document, at);
+    let is_header = |at: &usize| {
+        let line = text(*at);
+        line.contains("MaxRSS") && columns(line).is_some() || line.contains("ReqMem") && columns(line).is_some()
+    };
+    let Some(header) = field::before(position, NEAR)
+        .find(is_header)
+        .or_else(|| std::iter::once(position).chain(field::behind(document, position, ASKED)).find(is_header))
+    else {
         return;
     };
-    for at in header + 1..=position + 4 {
-        let row = field::text(document, at);
-        if job.is_some_and(|job| job_of_row(row).is_some_and(|other| job != other)) {
+    let Some(columns) = columns(text(header)) else { return };
+    // Each step has its own; the batch script's is the one of what runs in it.
+    let mut peak = None;
+    for at in header + 1..=header + ROWS {
+        let row = text(at);
+        if row.trim().is_empty() || row.starts_with(['$', '#', '[', '%']) {
+            break;
+        }
+        let of_a_job = columns.value(row, "JobID").or_else(|| columns.value(row, "JobIDRaw"));
+        if job.zip(of_a_job.and_then(job_of_row)).is_some_and(|(job, other)| job != other) {
             continue;
         }
-        if let Some(size) = column(field::text(document, header), row, "MaxRSS").and_then(field_size) {
-            event.facts.note(Fact::Peak, size.at(span(at)));
+        let span = Span::line(field::number(document, at));
+        if let Some(size) = columns.value(row, "MaxRSS").and_then(field_size) {
+            let larger = peak.is_none_or(|peak: Figure| peak.bytes < size.bytes);
+            peak = if larger { Some(size.at(span)) } else { peak };
         }
         // `n` and `c` behind it: for each node, for each core.
-        let asked = column(field::text(document, header), row, "ReqMem");
-        if let Some(bytes) = asked.map(|value| value.trim_end_matches('n')).and_then(size) {
-            event.facts.note(Fact::Limit, Figure { bytes, half_width: 0, at: span(at) });
+        let asked = columns.value(row, "ReqMem");
+        if let Some(bytes) = asked.map(|value| value.trim_end_matches('n')).and_then(size).filter(|bytes| *bytes > 0) {
+            event.facts.note(Fact::Limit, Figure { bytes, half_width: 0, at: span });
+        }
+    }
+    if let Some(peak) = peak {
+        event.facts.note(Fact::Peak, peak);
+    }
+}
+
+/// Rows of a job and its steps below a heading of `sacct`.
+const ROWS: usize = 8;
+
+/// Where the values of a row of `sacct` stand.
+enum Columns<'a> {
+    /// Under right-justified headings.
+    Under(&'a str),
+    /// Between strokes, in this order.
+    Between(Vec<&'a str>),
+}
+
+/// The columns that a line announces: a heading of `sacct`, or its command with `-P` or `-n`, which print no such
+/// heading or none that is aligned.
+fn columns(line: &str) -> Option<Columns<'_>> {
+    let command = line.find("sacct ").map(|at| &line[at..]);
+    if let Some(command) = command {
+        let bare = |option: &str| command.split_whitespace().any(|word| word == option);
+        if !bare("-P") && !bare("-p") && !bare("-nP") && !bare("--parsable2") && !bare("--parsable") {
+            return None;
+        }
+        // With a heading of its own, that one tells.
+        if !(bare("-n") || bare("--noheader") || bare("-nP")) {
+            return None;
+        }
+        let names = option(command, "--format").or_else(|| option(command, " -o"))?;
+        return Some(Columns::Between(names.split(',').map(|name| name.split('%').next().unwrap_or(name)).collect()));
+    }
+    if line.contains('|') {
+        let names: Vec<&str> = line.trim().split('|').map(str::trim).collect();
+        let known = names.iter().any(|name| matches!(*name, "JobID" | "JobIDRaw" | "State" | "JobName"));
+        return known.then_some(Columns::Between(names));
+    }
+    let headings = line.split_whitespace().filter(|word| HEADINGS.contains(word)).count();
+    (headings >= 2 && headings * 2 >= line.split_whitespace().count()).then_some(Columns::Under(line))
+}
+
+/// Headings of `sacct` that stand beside those of its memory.
+const HEADINGS: [&str; 14] = [
+    "JobID",
+    "JobIDRaw",
+    "JobName",
+    "State",
+    "ReqMem",
+    "MaxRSS",
+    "AveRSS",
+    "MaxVMSize",
+    "Elapsed",
+    "ExitCode",
+    "ReqCPUS",
+    "AllocCPUS",
+    "NCPUS",
+    "Timelimit",
+];
+
+impl Columns<'_> {
+    fn value<'r>(&self, row: &'r str, name: &str) -> Option<&'r str> {
+        match self {
+            Columns::Under(header) => column(header, row, name),
+            Columns::Between(names) => {
+                let place = names.iter().position(|of| of.eq_ignore_ascii_case(name))?;
+                let value = row.trim().split('|').nth(place)?.trim();
+                (row.contains('|') && !value.is_empty()).then_some(value)
+            }
         }
     }
 }
@@ -279,13 +372,23 @@ fn field_size(value: &str) -> Option<units::Size> {
     units::size(&value[..digits], &value[digits..], Base::Binary).map(|size| units::Size { half_width: 0, ..size })
 }
 
-/// The value under a right-justified heading: the word of the row that ends where the heading ends.
+/// The value under a right-justified heading: the word of the row that stands where the heading does, and under no
+/// other one. A paste may have moved it by some columns.
 fn column<'a>(header: &str, row: &'a str, name: &str) -> Option<&'a str> {
-    let end = header.find(name)? + name.len();
-    let value = row.get(..end.min(row.len()))?;
-    let behind = row.get(end.min(row.len())..)?;
-    (value.len() == end && (behind.is_empty() || behind.starts_with(' '))).then_some(())?;
-    value.rsplit(' ').next().filter(|value| !value.is_empty())
+    let places = |line: &str| -> Vec<(usize, usize)> {
+        let words = line.split_whitespace().map(|word| word.as_ptr().addr() - line.as_ptr().addr());
+        words.zip(line.split_whitespace()).map(|(start, word)| (start, start + word.len())).collect()
+    };
+    let start = header.find(name)?;
+    let of_heading = (start, start + name.len());
+    let headings = places(header);
+    let apart = |a: (usize, usize), b: (usize, usize)| a.1.abs_diff(b.1);
+    let mut under = places(row).into_iter().filter(|word| {
+        let overlaps = word.0 < of_heading.1 && of_heading.0 < word.1;
+        overlaps && headings.iter().all(|other| apart(*other, *word) >= apart(of_heading, *word))
+    });
+    let (from, to) = under.next()?;
+    under.next().is_none().then(|| row.get(from..to)).flatten()
 }
 
 fn told_before(document: &Document, position: usize, told: impl Fn(&str) -> bool) -> bool {
@@ -299,6 +402,8 @@ fn surroundings(document: &Document, position: usize, event: &mut Event) {
     if let Some(limit) = requested_memory(document, position) {
         event.facts.note(Fact::Limit, limit);
     }
+    let job = event.facts.number(Number::JobId).map(|job| job as u64);
+    accounts(document, position, job, event);
 }
 
 /// Lines before a report in which a job script or a rule's resources may stand, and lines of the head of the log.
@@ -397,6 +502,33 @@ mod tests {
         assert_eq!(limit("    resources: mem_mb=2000, mem_mib=1908"), Some(1908 << 20));
         assert_eq!(limit("    resources: mem_mb=2000, disk_mb=5"), Some(2_000_000_000));
         assert_eq!(limit("#SBATCH --time=2:00"), None);
+    }
+
+    #[test]
+    fn what_sacct_accounts_is_read_however_it_was_asked() {
+        let killed = "slurmstepd: error: Detected 1 oom_kill event in StepId=77.batch. Some of the step tasks have \
+            been OOM Killed.";
+        let told = |asked: &str| {
+            let event = first(&format!("{killed}\n{asked}")).unwrap();
+            let bytes = |fact| event.facts.get(fact).map(|figure| figure.bytes);
+            (bytes(Fact::Limit), bytes(Fact::Peak))
+        };
+        let both = (Some(8 << 30), Some(7 << 30));
+        let right = "$ sacct -j 77 --format=JobID,State,ReqMem,MaxRSS\n\
+            JobID             State     ReqMem     MaxRSS\n\
+            ------------ ---------- ---------- ----------\n\
+            77           OUT_OF_ME+         8G\n\
+            77.batch     OUT_OF_ME+              7340032K";
+        assert_eq!(told(right), both);
+        let moved = right.replace("        8G", "     8G").replace("             7340032K", "           7340032K");
+        assert_eq!(told(&moved), both);
+        assert_eq!(told("$ sacct -j 77 -o ReqMem,MaxRSS -n -P\n8192M|\n8192M|7340032K"), both);
+        assert_eq!(
+            told("$ sacct -j 77 -P -o JobID,ReqMem,MaxRSS\nJobID|ReqMem|MaxRSS\n77|8G|\n77.0|8G|7340032K"),
+            both
+        );
+        let other = "$ sacct -P -o JobID,ReqMem,MaxRSS\nJobID|ReqMem|MaxRSS\n76|9G|\n77|8G|7340032K";
+        assert_eq!(told(other), both, "another job's row");
     }
 
     #[test]

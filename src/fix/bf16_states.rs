@@ -30,7 +30,8 @@ pub const FIX: Fix = Fix {
         line(Target::Lightning, "Trainer(precision=\"bf16-true\")"),
         line(Target::LlamaFactory, "pure_bf16: true"),
         line(Target::HfTrainer, "from_pretrained(..., torch_dtype=torch.bfloat16)")
-            .note("and bf16=True", "并设 bf16=True"),
+            .note("and bf16=True", "并设 bf16=True")
+            .when("pretrained"),
         line(Target::Pytorch, "model.to(torch.bfloat16)").note("before the optimizer is made", "在创建优化器之前"),
     ],
     fixtures: &["context/ranks", "context/hf-trainer"],
@@ -53,6 +54,11 @@ fn advise(case: &Case) -> Advice {
         None => (4.0, 8.0),
     };
     Draft::new(case, &FIX)
+        .when(
+            "pretrained",
+            case.trainer_seen().is_some()
+                || case.pretrained() && case.trainer_seen().is_none() && !case.context.frames.is_empty(),
+        )
         .frees_if(case.of_parameters(least, most), case.ask_for_parameters())
         .because(text!(en: "states of 16 bytes per parameter shrink to 8", zh: "每参数 16 字节的状态降到 8 字节"))
 }

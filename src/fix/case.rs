@@ -99,7 +99,13 @@ impl<'a> Case<'a> {
     }
 
     pub fn trainer(&self) -> Option<Trainer> {
-        self.trainer_seen()
+        // transformers' examples without its Trainer have that option too.
+        let by_command = || {
+            let gives =
+                |command: &String| command.contains("--per_device_train_batch_size") && !command.contains("no_trainer");
+            self.context.command.get().is_some_and(gives) && !self.own_loop("transformers/trainer")
+        };
+        self.trainer_seen().or_else(|| by_command().then_some(Trainer::HfTrainer))
     }
 
     /// Probability of a cause: its finding's confidence, and for the resource's plain shortage a share of what no cause
@@ -596,6 +602,10 @@ impl<'a> Case<'a> {
         }
         if knobs.len() > 1 && knobs.iter().any(|knob| knob.target != Target::Program) {
             knobs.retain(|knob| knob.target != Target::Program);
+        }
+        // What is made of a command's arguments alone is nobody's code.
+        if self.arguments_alone() {
+            knobs.retain(|knob| knob.target != Target::Pytorch);
         }
         // Another trainer of TRL's has a configuration of another name, with other arguments.
         let of_trl = |frame: &Frame| {

@@ -111,7 +111,7 @@ fn advise(case: &Case) -> Advice {
     }
     let draft = Draft::new(case, &FIX);
     let draft = match case.failing_line() {
-        Some(place) if case.shows_own_code() && !case.makes_a_tensor() => {
+        Some(place) if case.shows_own_code() && !case.makes_a_tensor() && case.works_on_tensors() => {
             draft.when("placed", true).fill("place", place)
         }
         _ => draft,

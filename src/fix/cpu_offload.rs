@@ -24,6 +24,7 @@ pub const FIX: Fix = Fix {
             "\"zero_optimization\": {\"stage\": 2, \"offload_optimizer\": {\"device\": \"cpu\", \"pin_memory\": true}}",
         ),
         line(Target::Fsdp, "fully_shard(model, offload_policy=CPUOffloadPolicy())").unless("first-fsdp"),
+        line(Target::Lightning, "Trainer(strategy=FSDPStrategy(cpu_offload=True))").when("fsdp"),
         line(Target::HfTrainer, "deepspeed=\"zero2_offload.json\"").unless("fsdp"),
         line(Target::HfTrainer, "fsdp=\"full_shard auto_wrap offload\"").when("fsdp"),
         line(Target::Pytorch, "torchao.optim.CPUOffloadOptimizer(model.parameters(), torch.optim.AdamW, fused=True)")

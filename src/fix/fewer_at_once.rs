@@ -62,6 +62,9 @@ pub const FIX: Fix = Fix {
         line(Target::Shell, "ninja -j2").when("ninja"),
         line(Target::Shell, "cmake --build . -j 2").when("cmake"),
         line(Target::Shell, "colcon build --parallel-workers 2").when("colcon"),
+        line(Target::Shell, "MAKEFLAGS=-j2 CARGO_BUILD_JOBS=2 makepkg ...")
+            .note("what make and cargo read of it", "make 与 cargo 会读取它们")
+            .when("makepkg"),
         line(Target::Shell, "make -j2").when("make"),
         said(
             Target::Shell,
@@ -162,6 +165,7 @@ fn alone_in_its_group(case: &Case) -> bool {
 /// The tool that builds, by the log's own words; the one that starts the others comes first.
 fn builder(case: &Case) -> &'static str {
     let tools = [
+        (Clue::Makepkg, "makepkg"),
         (Clue::Cargo, "cargo"),
         (Clue::Bazel, "bazel"),
         (Clue::Installs, "pip"),

@@ -26,8 +26,18 @@ pub const FIX: Fix = Fix {
         line(Target::Shell, "--pipeline.model.densify-grad-thresh 0.0016").when("nerfstudio"),
         line(Target::Shell, "--pipeline.model.stop-split-at 10000").when("nerfstudio"),
         line(Target::Shell, "--pipeline.datamanager.camera-res-scale-factor 0.5").when("nerfstudio"),
-        line(Target::Shell, "--densify_until_iter 10000 --densify_grad_threshold 0.0004").when("growing"),
-        line(Target::Shell, "--densify_grad_threshold 0.0004").when("growing-to-the-end"),
+        line(Target::Shell, "--densify_until_iter 10000 --densify_grad_threshold <twice>")
+            .note(
+                "0.0002 in the first program, others start from another value",
+                "原程序默认 0.0002，其他程序的初值不同",
+            )
+            .when("growing"),
+        line(Target::Shell, "--densify_grad_threshold <twice>")
+            .note(
+                "0.0002 in the first program, others start from another value",
+                "原程序默认 0.0002，其他程序的初值不同",
+            )
+            .when("growing-to-the-end"),
         line(Target::Shell, "-r 2")
             .note("half the resolution; 4 for a quarter", "分辨率减半；4 为四分之一")
             .when("original"),

@@ -36,7 +36,7 @@ pub const FIX: Fix = Fix {
         line(Target::Ollama, "OLLAMA_NUM_PARALLEL=1 ollama serve"),
         // Its first releases take it from the settings of the converted model.
         line(Target::Lmdeploy, "--max-batch-size <smaller>").unless("counted"),
-        line(Target::TensorRtLlm, "--max_batch_size <smaller> --max_num_tokens <smaller>").unless("early-builder"),
+        line(Target::TensorRtLlm, "--max_batch_size <smaller> --max_num_tokens <smaller>").when("own-options"),
         // Its first builders had an own limit for each side of a request.
         line(Target::TensorRtLlm, "--max_batch_size 1 --max_input_len <shorter> --max_output_len <shorter>")
             .when("early-builder"),
@@ -84,12 +84,15 @@ fn advise(case: &Case) -> Advice {
         .zip(case.context.option(Quantity::Sequence))
         .is_some_and(|(tokens, input)| (input.value() as f64) <= tokens / 2.0);
     let chunk = fewer(facts.number(Number::ChunkedPrefillSize), 512);
+    let early = case.context.dated.value().is_some_and(|day| day < (2024, 7)) && !case.context.origin.triton_backend;
     Draft::new(case, &FIX)
         .when("beside", super::lower_engine_memory::beside_its_pool(case))
         .when("warmup", case.sign(Sign::EngineWarmup))
         .when("short-inputs", short_inputs)
         .when("counted", case.context.origin.counts_cache_entries)
-        .when("early-builder", case.context.dated.value().is_some_and(|day| day < (2024, 7)))
+        // A server started with an engine that is built takes no such options.
+        .when("own-options", !early && !case.context.origin.triton_backend)
+        .when("early-builder", early)
         // Sampling and captured graphs grow with the sequences alone.
         .when("by-sequences", by_sequences)
         .when("one-sequence", one)

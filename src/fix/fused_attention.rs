@@ -30,8 +30,9 @@ pub const FIX: Fix = Fix {
         line(Target::Axolotl, "sdp_attention: true").when("before-ampere"),
         line(Target::LlamaFactory, "flash_attn: fa2").unless("before-ampere"),
         line(Target::LlamaFactory, "flash_attn: sdpa").when("before-ampere"),
-        line(Target::Swift, "--attn_impl flash_attn").unless("before-ampere"),
-        line(Target::Swift, "--attn_impl sdpa").when("before-ampere"),
+        line(Target::Swift, "--use_flash_attn true").when("swift-2"),
+        line(Target::Swift, "--attn_impl flash_attn").when("swift-3"),
+        line(Target::Swift, "--attn_impl sdpa").when("swift-3-before-ampere"),
         line(Target::SdWebUi, "--opt-sdp-attention").note("or --xformers", "或 --xformers"),
         line(Target::ComfyUi, "--use-pytorch-cross-attention")
             .note("or --use-split-cross-attention", "或 --use-split-cross-attention")
@@ -98,7 +99,15 @@ fn advise(case: &Case) -> Advice {
     }
     let recent = release::shows(case.incident, "scaled_dot_product_attention");
     let weight = if quadratic || eager || plain { 1.0 } else { 0.4 };
+    // Its second generation has a switch, the third the name of an implementation.
+    let second = case.context.command.get().is_some_and(|command: &String| {
+        ["--use_flash_attn", "--sft_type", "--model_id_or_path"].iter().any(|option| command.contains(option))
+    });
+    let older_card = case.clue(Clue::BeforeAmpere);
     Draft::new(case, &FIX)
+        .when("swift-2", second && !older_card)
+        .when("swift-3", !second && !older_card)
+        .when("swift-3-before-ampere", !second && older_card)
         .when("plain", plain)
         .when("fused", plain || set.as_deref().is_some_and(|name| name.contains("pytorch") || name.contains("sdp")))
         .when("untold", untold && recent)

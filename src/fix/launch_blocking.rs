@@ -21,7 +21,7 @@ pub const FIX: Fix = Fix {
     costs: Costs { slows: (0.1, 0.6), numerics: Numerics::Same },
     knobs: &[line(Target::Shell, "{variable} <your command>")
         .note("once, for the true traceback", "运行一次，得到真实的 traceback")],
-    fixtures: &["cuda/caffe", "cuda/darknet"],
+    fixtures: &["cuda/darknet"],
     advise,
 };
 

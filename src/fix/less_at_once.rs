@@ -56,12 +56,8 @@ pub const FIX: Fix = Fix {
             "half as much at once: a smaller batch, array or grid",
             "一次处理减半：更小的批、数组或网格",
         ),
-        said(
-            Target::Program,
-            "half as much at once: a smaller batch where there is one, else a smaller input or problem",
-            "一次处理减半：有批大小就减小批大小，否则缩小输入或问题规模",
-        )
-        .when("untold"),
+        said(Target::Program, "half as much at once: a smaller input or problem", "一次处理减半：缩小输入或问题规模")
+            .when("untold"),
         said(Target::Program, "half as many rows at once", "一次处理的行数减半").when("rows"),
         said(
             Target::Program,

@@ -27,7 +27,7 @@ pub const FIX: Fix = Fix {
     },
     costs: Costs { slows: (0.0, 0.01), numerics: Numerics::Same },
     knobs: &[
-        line(Target::Lightning, "Model.load_from_checkpoint(path, map_location=\"cpu\")"),
+        line(Target::Lightning, "Model.load_from_checkpoint(path, map_location=\"cpu\")").when("by-lightning"),
         line(
             Target::Pytorch,
             "state = torch.load(path, map_location=\"cpu\"); optimizer.load_state_dict(state); del state",
@@ -53,6 +53,10 @@ fn advise(case: &Case) -> Advice {
     let ranks = if case.clue(Clue::RanksOnOneDevice) { 1.3 } else { 1.0 };
     Draft::new(case, &FIX)
         // Apple's devices have no ranks to choose between.
+        .when(
+            "by-lightning",
+            case.trainer() == Some(Trainer::Lightning) && !case.frames_of("/megatron/") && !case.frames_of("/nemo/"),
+        )
         .when("optimizer", matches!(case.phase(), Some(Phase::Load | Phase::Resume)) && case.restores_an_optimizer())
         .when("ranks", case.accelerator() != Accelerator::Mps)
         .weight(ranks)

@@ -27,10 +27,18 @@ pub const FIX: Fix = Fix {
         line(Target::Axolotl, "adapter: lora"),
         line(Target::Swift, "--train_type lora"),
         line(Target::Swift, "--sft_type lora").older(),
-        line(Target::Pytorch, "model = get_peft_model(model, LoraConfig(r=16, target_modules=\"all-linear\"))"),
+        line(Target::Pytorch, "model = get_peft_model(model, LoraConfig(r=16, target_modules=\"all-linear\"))")
+            .when("own"),
         line(Target::Pytorch, "model = get_peft_model(model, LoraConfig(r=16, task_type=\"CAUSAL_LM\"))")
             .note("with target_modules where PEFT does not know the model", "PEFT 不认识该模型时指定 target_modules")
+            .when("own")
             .older(),
+        said(
+            Target::Pytorch,
+            "adapters (LoRA): the program's own option, or PEFT's get_peft_model() where it makes the model",
+            "适配器（LoRA）：使用程序自带的选项，或在创建模型处使用 PEFT 的 get_peft_model()",
+        )
+        .unless("own"),
         said(
             Target::Program,
             "adapters (LoRA), by the program's own option where it has one",
@@ -63,19 +71,18 @@ fn advise(case: &Case) -> Advice {
     if let Some(why) = case.still_too_large(Change::Lora).filter(|_| !case.composing()) {
         return Advice::Withheld(why);
     }
+    let draft = Draft::new(case, &FIX).when("own", case.may_write("get_peft_model("));
     if let Some(why) = case.no_states_yet() {
         // In the first backward pass the gradients alone are among what is held, as far as it came.
         if case.phase() != Some(Phase::Backward) {
             return Advice::Withheld(why);
         }
-        return Draft::new(case, &FIX).frees_if(case.of_parameters(0.0, 4.0), case.ask_for_parameters()).because(
-            text!(
-                en: "without gradients for the base the backward pass needs less; the optimizer's states come later",
-                zh: "基座不再需要梯度，反向所需减少；优化器状态此时尚未产生"
-            ),
-        );
+        return draft.frees_if(case.of_parameters(0.0, 4.0), case.ask_for_parameters()).because(text!(
+            en: "without gradients for the base the backward pass needs less; the optimizer's states come later",
+            zh: "基座不再需要梯度，反向所需减少；优化器状态此时尚未产生"
+        ));
     }
-    Draft::new(case, &FIX).frees_if(case.of_parameters(6.0, 14.0), case.ask_for_parameters()).because(text!(
+    draft.frees_if(case.of_parameters(6.0, 14.0), case.ask_for_parameters()).because(text!(
         en: "without gradients and optimizer state for the base, most of the fixed memory goes",
         zh: "基座不再需要梯度和优化器状态，固定占用大部分消失"
     ))

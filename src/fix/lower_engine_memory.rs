@@ -22,10 +22,8 @@ pub const FIX: Fix = Fix {
     applies: |_| true,
     costs: Costs { slows: (0.0, 0.15), numerics: Numerics::Same },
     knobs: &[
-        line(Target::Trl, "GRPOConfig(vllm_gpu_memory_utilization={tried})").note(
-            "of the engine that the trainer keeps; OnlineDPOConfig likewise",
-            "训练器内部的推理引擎；OnlineDPOConfig 同理",
-        ),
+        line(Target::Trl, "GRPOConfig(vllm_gpu_memory_utilization={tried})")
+            .note("of the engine that the trainer keeps", "训练器内部的推理引擎"),
         line(Target::Vllm, "--gpu-memory-utilization {tried}"),
         line(Target::Sglang, "--mem-fraction-static {tried}"),
         line(Target::Tgi, "--cuda-memory-fraction {tried}"),

@@ -278,6 +278,28 @@ impl Knob {
         }
     }
 
+    /// The names of the calls that the line writes: `DataLoader`, `Trainer`.
+    pub(crate) fn calls(&self) -> impl Iterator<Item = &str> {
+        const CALLS: [&str; 2] = ["DataLoader(", "Trainer("];
+        CALLS.into_iter().filter(|call| self.line.en.contains(call))
+    }
+
+    /// The arguments of those calls alone, for a program that makes them by settings of its own.
+    pub(crate) fn as_arguments(self) -> Knob {
+        let told = |line: &str, of: fn(&str) -> String| {
+            let (code, remark) = line.split_once("   # ").map_or((line, None), |(code, remark)| (code, Some(remark)));
+            let (names, arguments) = arguments_of(code)?;
+            let remark = remark.map(|remark| format!("; {remark}")).unwrap_or_default();
+            Some(format!("{arguments}   # {}{remark}", of(&names)))
+        };
+        let en = told(&self.line.en, |names| format!("of its {names}, as the program sets it"));
+        let zh = told(&self.line.zh, |names| format!("{names} 的参数，写法以程序的设置为准"));
+        match en.zip(zh) {
+            Some((en, zh)) => Knob { line: Text::new(en, zh), ..self },
+            None => self,
+        }
+    }
+
     /// The same for a shell of Windows; `None` for a tool that it does not have.
     pub(crate) fn for_windows(self, shell: Shell) -> Option<Knob> {
         const UNIX: [&str; 12] = [
@@ -319,6 +341,18 @@ impl Knob {
     }
 }
 
+/// `DataLoader(..., a=1); Trainer(b=2)` as the calls' names and `a=1, b=2`; `None` where it is anything else.
+fn arguments_of(code: &str) -> Option<(String, String)> {
+    let (mut names, mut arguments) = (Vec::new(), Vec::new());
+    for call in code.split("; ") {
+        let call = call.split_once(" = ").map_or(call, |(_, call)| call);
+        let (name, inner) = call.strip_suffix(')')?.split_once('(')?;
+        names.push(name);
+        arguments.extend(inner.split(", ").filter(|argument| argument.contains('=')));
+    }
+    (!arguments.is_empty()).then(|| (names.join(" / "), arguments.join(", ")))
+}
+
 /// `a=1, b=True` as `--a 1 --b`; `None` where it is anything else. A dictionary at the end only refines what stands
 /// before it, and not every release reads one from a command.
 fn as_options(line: &str) -> Option<String> {
@@ -326,14 +360,20 @@ fn as_options(line: &str) -> Option<String> {
         let (name, value) = part.split_once('=')?;
         let plain = |text: &str| !text.is_empty() && !text.contains(['(', '{', '[', '=', ' ']);
         let named = plain(name) && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+        let words = value.strip_prefix('"').and_then(|value| value.strip_suffix('"')).filter(|text| text.contains(' '));
+        if let Some(words) = words.filter(|words| named && words.split(' ').all(plain)) {
+            return Some(format!("--{name} \"{words}\""));
+        }
         (named && plain(value)).then(|| match value {
             "True" => format!("--{name}"),
             _ => format!("--{name} {}", value.trim_matches('"')),
         })
     };
+    let (line, remark) = line.split_once("   # ").map_or((line, None), |(line, remark)| (line, Some(remark)));
     let dictionary = line.find(", ").filter(|_| line.ends_with('}'));
     let line = dictionary.map_or(line, |at| &line[..at]);
-    line.split(", ").map(option).collect::<Option<Vec<_>>>().map(|options| options.join(" "))
+    let options = line.split(", ").map(option).collect::<Option<Vec<_>>>()?.join(" ");
+    Some(remark.map_or(options.clone(), |remark| format!("{options}   # {remark}")))
 }
 
 /// A shell of Windows.
@@ -487,6 +527,19 @@ impl Fix {
 
     /// True for changes of what is not there yet where it failed, or of what a program of this kind does not have.
     fn of_another_kind(&self, case: &Case) -> bool {
+        // What is written in Python, and what a program in another language mostly lacks.
+        const OF_PYTHON: [&str; 10] = [
+            "gradient-checkpointing",
+            "mixed-precision",
+            "activation-offload",
+            "bf16-states",
+            "lora",
+            "qlora",
+            "eight-bit-optimizer",
+            "lighter-optimizer",
+            "half-in-training",
+            "no-grad-in-eval",
+        ];
         const OF_A_POOL: [&str; 6] = [
             "lower-engine-memory",
             "raise-engine-memory",
@@ -516,6 +569,7 @@ impl Fix {
         case.sign(Sign::FixedBuffer)
             || OF_A_POOL.contains(&self.id) && case.on_device() && case.engine_reads_weights()
             || of_llama && case.clue(Clue::StableDiffusionCpp)
+            || OF_PYTHON.contains(&self.id) && case.native_program()
             || OF_LAYERS.contains(&self.id) && case.of_gaussians()
             || of_data && case.sets_up_a_group()
             || self.id == "fix-the-shape" && (case.data_goes_first() || case.moves_a_model())

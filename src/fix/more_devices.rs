@@ -31,7 +31,7 @@ pub const FIX: Fix = Fix {
         line(Target::Vllm, "--tensor-parallel-size {tried}").unless("only"),
         line(Target::Sglang, "--tp {tried}").unless("only"),
         line(Target::Tgi, "--num-shard {tried}").unless("only"),
-        line(Target::TensorRtLlm, "--tp_size {tried}").unless("only"),
+        line(Target::TensorRtLlm, "--tp_size {tried}").when("by-its-option"),
         line(Target::Lmdeploy, "--tp {tried}").unless("only"),
         line(Target::LlamaCpp, "-sm layer -ts 1,1").unless("only"),
         line(Target::Jax, "state = jax.device_put(state, NamedSharding(mesh, PartitionSpec(\"devices\")))")
@@ -119,6 +119,7 @@ fn advise(case: &Case) -> Advice {
     };
     draft
         .when("only", only)
+        .when("by-its-option", !only && !case.context.origin.triton_backend)
         .when("pretrained", spreads && !only)
         .when("large-state", case.comes_in_forms() || case.never_fits().is_some())
         .when("larger", !alone && !spreads && !only && case.comes_in_forms())

@@ -92,7 +92,8 @@ impl Need {
             Need::Training => case.training(),
             Need::Loader => loader(case),
             Need::OwnCode => own_code(case),
-            Need::NoEngine => case.engine().is_none(),
+            // What draws by ggml works on pictures, and has none of an engine's caches.
+            Need::NoEngine => case.engine().is_none() || case.clue(Clue::StableDiffusionCpp),
             Need::Running => nature::one_piece(case.incident) && !case.clue(Clue::BuildsEngine),
             Need::OthersHold => others_may_hold(case),
             Need::ListedProcesses => case.discrete_gpu(),
@@ -182,7 +183,8 @@ pub fn own_code(case: &Case) -> bool {
         return false;
     }
     // A trainer that samples keeps an engine within, and its user writes the trainer's settings.
-    (case.engine().is_none() || case.engine_around().is_none()) && !application
+    let within = || case.engine_around().is_none() && case.context.user_frame().is_some();
+    (case.engine().is_none() || within()) && !application
 }
 
 /// Part of the device, or of what is allocated, from which on a request is a large one.

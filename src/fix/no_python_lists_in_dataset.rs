@@ -29,13 +29,22 @@ pub const FIX: Fix = Fix {
     },
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
     knobs: &[
-        line(Target::Pytorch, "self.samples = np.array(paths)").note(
-            "or datasets.Dataset / pyarrow memory map, not list[dict]",
-            "或用 datasets.Dataset / pyarrow 内存映射，不要用 list[dict]",
-        ),
+        line(Target::Pytorch, "self.samples = np.array(paths)")
+            .note(
+                "or datasets.Dataset / pyarrow memory map, not list[dict]",
+                "或用 datasets.Dataset / pyarrow 内存映射，不要用 list[dict]",
+            )
+            .when("own"),
         line(Target::Pytorch, "self.samples = np.array(paths)")
             .note("or np.memmap, not a list of dict", "或用 np.memmap，不要用 dict 的列表")
+            .when("own")
             .older(),
+        said(
+            Target::Pytorch,
+            "where its Dataset keeps a Python list of samples: one array of NumPy's or Arrow's instead",
+            "若其 Dataset 用 Python 列表保存样本：改为一个 NumPy 或 Arrow 数组",
+        )
+        .unless("own"),
     ],
     fixtures: &["kernel/memcg-workers", "pytorch-host/worker-killed-with-report"],
     advise,
@@ -52,6 +61,7 @@ fn advise(case: &Case) -> Advice {
     let loader = case.sign(Sign::DataLoaderWorker) || case.context.workers.is_known() || case.clue(Clue::SampleCache);
     Draft::new(case, &FIX)
         .when("loader", loader)
+        .when("own", case.may_write("Dataset("))
         // Where the settings alone outgrow memory, copies of Python objects are the lesser part.
         .weight(if case.ledger.loader.is_some_and(|account| !account.fits()) { 0.4 } else { 1.0 })
         .frees_unknown(text!(en: "needs the size of the sample list in the parent", zh: "需要主进程中样本列表的大小"))

@@ -203,6 +203,36 @@ impl<'a> Case<'a> {
         self.context.command.get().is_some_and(|command| OPTIONS.iter().any(|option| command.contains(option)))
     }
 
+    /// True where the run is set from outside of its code: by options behind the script, a file of settings, or
+    /// overrides as Hydra takes them. What is made of them is made in a program that need not be its user's.
+    pub(super) fn is_configured(&self) -> bool {
+        const FILES: [&str; 6] = [".yaml", ".yml", ".json", ".toml", ".cfg", ".ini"];
+        let sets = |word: &str| {
+            let option = word.strip_prefix("--").or_else(|| word.strip_prefix('-'));
+            let named = |name: &str| name.starts_with(|c: char| c.is_ascii_alphabetic());
+            option.map_or_else(|| word.split_once('=').is_some_and(|(name, _)| named(name)), named)
+                || FILES.iter().any(|file| word.ends_with(file))
+        };
+        self.context.command.get().is_some_and(|command: &String| {
+            let script = command.split_whitespace().position(|word| word.ends_with(".py"));
+            command.split_whitespace().skip(script.map_or(1, |at| at + 1)).any(sets)
+        })
+    }
+
+    /// True where the user writes a call of this name, as far as is known: a line of the traceback's has it or what it
+    /// made, or the log shows nothing of the user's. A program that is set from outside makes its objects by itself.
+    pub(super) fn may_write(&self, call: &str) -> bool {
+        let made: &[&str] = match call {
+            "DataLoader(" => &["loader"],
+            "Trainer(" => &["trainer.fit(", "trainer.validate(", "trainer.test(", "trainer.predict("],
+            "Dataset(" => &["Dataset", "dataset"],
+            "get_peft_model(" => &["peft"],
+            _ => &[],
+        };
+        let unknown = || self.context.user_frame().is_none() || self.shows_call(made);
+        self.shows_call(&[call]) || !self.is_configured() && !self.of_a_tool() && unknown()
+    }
+
     /// True where it failed in the code of vLLM or SGLang, whatever trainer or program is around.
     pub(super) fn within_an_engine(&self) -> bool {
         self.context.frames.iter().any(in_an_engine)

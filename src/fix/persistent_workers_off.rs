@@ -24,32 +24,22 @@ pub const FIX: Fix = Fix {
         line(Target::HfTrainer, "dataloader_persistent_workers=False"),
         line(Target::Pytorch, "DataLoader(..., persistent_workers=False)"),
     ],
-    fixtures: &["pytorch-host/worker-killed-with-report", "fix/caches-in-every-worker"],
+    fixtures: &["fix/persistent-workers"],
     advise,
 };
 
 fn advise(case: &Case) -> Advice {
-    let persistent = case.context.persistent_workers.value();
-    let loader = case.sign(Sign::DataLoaderWorker) || case.context.workers.is_known();
-    if persistent == Some(false) || !loader {
+    // Workers end with each epoch unless they are told to stay.
+    if case.context.persistent_workers.value() != Some(true) {
         return Advice::Silent;
     }
-    let known = if persistent == Some(true) { 1.0 } else { 0.35 };
     Draft::new(case, &FIX)
-        .weight(known)
         .frees_unknown(text!(
             en: "what workers gather over epochs; PSS of a worker before and after an epoch tells",
             zh: "worker 跨 epoch 累积的内存；比较一个 epoch 前后 worker 的 PSS 即可得到"
         ))
-        .because(if persistent == Some(true) {
-            text!(
-                en: "workers live on over epochs here and keep what they cached",
-                zh: "此处 worker 跨 epoch 存活，缓存的内容一直保留"
-            )
-        } else {
-            text!(
-                en: "if workers are persistent, they keep what they cached",
-                zh: "若 worker 是常驻的，它们会一直保留缓存"
-            )
-        })
+        .because(text!(
+            en: "workers live on over epochs here and keep what they cached",
+            zh: "此处 worker 跨 epoch 存活，缓存的内容一直保留"
+        ))
 }

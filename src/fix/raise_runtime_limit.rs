@@ -91,6 +91,12 @@ pub const FIX: Fix = Fix {
             .note("64 MiB for each device unless set", "未设置时每个设备 64 MiB")
             .when("cuda-pool"),
         said(
+            Target::Program,
+            "a larger heap: -Xms and -Xmx alike in jvm.options, half of the RAM and 31g at most; or smaller requests",
+            "增大堆：在 jvm.options 中把 -Xms 与 -Xmx 设为同一值，不超过内存的一半和 31g；或减小请求",
+        )
+        .when("breaker"),
+        said(
             Target::OnnxRuntime,
             "a larger max_mem of the CPU arena, where OrtArenaCfg sets it",
             "在设置 OrtArenaCfg 处增大 CPU arena 的 max_mem",
@@ -170,6 +176,7 @@ fn advise(case: &Case) -> Advice {
         .fill("heap", heap)
         .when("java", case.targets().contains(&Target::Java))
         .when("host", case.on_host())
+        .when("breaker", case.program() == Program::Elasticsearch)
         // The host's allocator for copies to a device, by its name or its own sign.
         .when("pinned", case.sign(Sign::PinnedHost) || case.incident.event.of_the_pinned_pool())
         .when("area", area.is_some())

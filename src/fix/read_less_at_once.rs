@@ -41,11 +41,17 @@ pub const FIX: Fix = Fix {
                 "over blocks of rows, each reduced at once, instead of one broadcast",
                 "按行分块并立即归约，代替一次广播",
             )
-            .when("array"),
+            .when("mapped"),
         line(Target::Jax, "jax.lax.map(f, xs.reshape(-1, 1024, *xs.shape[1:]))")
             .note("f works on a block of 1024 rows", "f 每次处理 1024 行的块")
-            .when("array")
+            .when("mapped")
             .older(),
+        said(
+            Target::Jax,
+            "a smaller batch: the message is of the CPU's memory; jax.devices() shows whether a GPU is used",
+            "每步样本数减半：该消息指的是 CPU 的内存；用 jax.devices() 查看是否用上了 GPU",
+        )
+        .when("jax-step"),
         said(
             Target::Program,
             "if it holds its data as a whole: a part at a time, or a memory map",
@@ -97,13 +103,19 @@ pub const FIX: Fix = Fix {
             "read each sample when it is asked for, instead of all at the start; or a memory map",
             "样本用到时再读取，而不是开始时全部读入；或使用内存映射",
         )
-        .when("trains"),
+        .when("reads-samples"),
         said(
             Target::Pytorch,
             "read each sample when it is asked for, instead of all at the start; or a memory map",
             "样本用到时再读取，而不是开始时全部读入；或使用内存映射",
         )
-        .when("trains"),
+        .when("reads-samples"),
+        said(
+            Target::Pytorch,
+            "half as many samples in each step: on the CPU the batch's activations lie in RAM",
+            "每步样本数减半：在 CPU 上训练时，批的激活位于内存中",
+        )
+        .when("of-the-pass"),
         said(
             Target::Pytorch,
             "a smaller input at once: fewer samples, or tiles of a large image",
@@ -203,8 +215,10 @@ fn advise(case: &Case) -> Advice {
             || frame.function.starts_with("pandas.")
             || frame.function.contains("join") && file.contains("pandas")
     });
-    let (reads, data) = (case.context.reads_a_file(), case.holds_data());
     let (narrow, array) = (narrower(case), case.requested().is_some());
+    // A tensor that a pass over the model was refused in RAM is one of the batch, whatever the loaders hold.
+    let of_the_pass = array && matches!(case.phase(), Some(Phase::Forward | Phase::Backward | Phase::Loss));
+    let (reads, data) = (case.context.reads_a_file(), case.holds_data() && !of_the_pass);
     let draft = Draft::new(case, &FIX);
     let draft = match narrow.filter(|_| !array_file && !table) {
         Some(narrow) => draft.fill("narrow", narrow),
@@ -227,11 +241,15 @@ fn advise(case: &Case) -> Advice {
         Some(place) => draft.fill("place", place),
         None => draft,
     };
-    let draft = match pass && !case.training() {
+    let draft = match pass && (of_the_pass || !case.training()) {
         true => draft.titled(text!(en: "Less at once", zh: "减少一次处理的量")),
         false => draft,
     };
     draft
+        .when("mapped", array && !reads && !case.training())
+        .when("jax-step", array && case.training())
+        .when("reads-samples", case.training() && !of_the_pass)
+        .when("of-the-pass", case.training() && of_the_pass)
         .when("of-pictures", pass && pictures && !operation)
         .when("of-a-graph", pass && graph)
         .when("of-anything", pass && !pictures && !graph && !operation)

@@ -22,6 +22,7 @@ pub const FIX: Fix = Fix {
     knobs: &[
         line(Target::Fsdp, "fsdp_state_dict_type: SHARDED_STATE_DICT"),
         line(Target::Accelerate, "fsdp_state_dict_type: SHARDED_STATE_DICT").unless("whole"),
+        line(Target::Lightning, "Trainer(strategy=FSDPStrategy(state_dict_type=\"sharded\"))").when("fsdp"),
         line(Target::DeepSpeed, "\"stage3_gather_16bit_weights_on_model_save\": false")
             .note("zero_to_fp32.py puts it together later", "之后用 zero_to_fp32.py 合并")
             .when("gathers"),
@@ -65,7 +66,7 @@ fn advise(case: &Case) -> Advice {
             });
         // Copies that the user's own line makes on the device.
         let copies = ["clone(", "copy", "state_dict("].iter().any(|call| case.failing_code().contains(call));
-        let draft = Draft::new(case, &FIX);
+        let draft = Draft::new(case, &FIX).when("fsdp", case.context.fsdp.value() == Some(true));
         let draft = match case.failing_line().filter(|_| copies && !unshards) {
             Some(place) => draft.when("own-weights", true).fill("place", place),
             // What every rank has a part of is its own: without the optimizer's state as large.
@@ -96,6 +97,7 @@ fn advise(case: &Case) -> Advice {
     // The setting is off unless the config says otherwise, and a config that tells the stage was printed.
     let gathers = case.clue(Clue::GathersOnSave) || !case.context.zero_stage.is_known();
     Draft::new(case, &FIX)
+        .when("fsdp", case.context.fsdp.value() == Some(true))
         .when("gathers", gathers)
         .when("own-weights", case.reads_own_weights())
         .frees_if(case.of_parameters(12.0, 16.0), case.ask_for_parameters())

@@ -53,6 +53,10 @@ pub const FIX: Fix = Fix {
 fn advise(case: &Case) -> Advice {
     if case.resource() != Resource::Shm && case.confidence(CauseId::SharedMemory) < 0.05 {
         if case.on_host() && case.sign(Sign::DataLoaderWorker) {
+            // It "exited unexpectedly": by which signal is not told, and a bus error is one.
+            if case.sign(Sign::EndUntold) {
+                return Advice::Silent;
+            }
             if case.sign(Sign::KilledWithoutProof) {
                 return Advice::WontHelp(text!(
                     en: "a full /dev/shm ends a worker with a bus error; this one was killed",

@@ -43,7 +43,7 @@ pub const FIX: Fix = Fix {
         .when("in-json"),
         line(Target::Accelerate, "Accelerator(gradient_accumulation_steps={steps})")
             .note("with a batch size of {batch}", "同时批大小设为 {batch}")
-            .when("trains"),
+            .when("accumulates"),
         line(Target::Ultralytics, "batch={total}")
             .note("of all GPUs together; it accumulates to nbs=64 by itself", "所有 GPU 合计；会自动累积到 nbs=64")
             .when("several"),
@@ -256,6 +256,11 @@ fn advise(case: &Case) -> Advice {
         .when("diffusion", case.diffusion())
         .when("drawn-by-a-pipe", case.shows_a_pipeline() && !case.training())
         .when("elsewhere", learns_elsewhere || learns)
+        // Whose own line goes backward does not accumulate by it.
+        .when(
+            "accumulates",
+            learns && (!case.shows_call(&["backward("]) || case.shows_call(&["accelerator.backward("])),
+        )
         .when("fits", learns && (!session || fits))
         .when("feeds", session && !fits && case.shows_call(&["feed_dict"]))
         .when("session-steps", session && !fits && !case.shows_call(&["feed_dict"]))

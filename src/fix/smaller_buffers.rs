@@ -116,6 +116,10 @@ fn advise(case: &Case) -> Advice {
     let name = case.incident.event.facts.process_name.get().map(|name| name.to_ascii_lowercase());
     let service =
         name.and_then(|name| SERVICES.iter().find(|(begin, _)| name.starts_with(begin)).map(|(_, kind)| *kind));
+    let program = case.program();
+    let answers = program.id();
+    let service =
+        service.or_else(|| SERVICES.iter().find(|(begin, _)| answers.starts_with(begin)).map(|(_, kind)| *kind));
     let draft = Draft::new(case, &FIX);
     let draft = match service {
         Some(kind) => draft.when(kind, true),

@@ -31,6 +31,12 @@ pub const FIX: Fix = Fix {
         said(Target::Pytorch, "half as many samples in each step of evaluation", "验证时每步的样本数减半").when("set"),
         said(Target::Pytorch, "smaller pieces of each picture: fewer rays at a time", "渲染图片时每块的光线数更少")
             .when("rays"),
+        line(Target::MmEngine, "val_dataloader.batch_size=1").when("mmengine"),
+        said(
+            Target::Program,
+            "fewer samples at once in the evaluation, by the program's own option",
+            "验证时一次处理更少的样本，使用程序自带的选项",
+        ),
         said(
             Target::Pytorch,
             "fewer samples at once in the evaluation, where it takes several",
@@ -66,12 +72,13 @@ fn advise(case: &Case) -> Advice {
     let own = told.and_then(|batch| case.own_option_with(Quantity::EvalBatch, batch, (batch / 2).max(1)));
     // Of a command that only evaluates, its one batch is that of the evaluation.
     let own = own.or_else(|| {
-        let alone = told.is_none() && !case.named_for_training();
+        let alone = told.is_none() && !case.named_for_training() && !case.context.epoch.is_known();
         case.own_option(Quantity::Batch).filter(|option| alone && option.in_command())?;
         case.own_option_halved(Quantity::Batch)
     });
     Draft::new(case, &FIX)
         .own(own)
+        .when("mmengine", case.on_mmengine())
         .frees_if(
             case.share_of_activations(
                 0.0,

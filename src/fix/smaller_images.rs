@@ -51,6 +51,12 @@ pub const FIX: Fix = Fix {
         )
         .when("tower"),
         said(Target::Program, "frames of a lower resolution", "降低画面分辨率").when("video"),
+        line(Target::Program, "-W 512 -H 512")
+            .note(
+                "or what the model was made for; --diffusion-fa and --vae-tiling where the release has them",
+                "或模型原本的尺寸；版本支持时加 --diffusion-fa 和 --vae-tiling",
+            )
+            .when("by-ggml"),
         line(Target::Pytorch, "transforms.Resize({shown})").when("fed"),
         said(
             Target::Pytorch,
@@ -73,7 +79,8 @@ fn tiny(case: &Case) -> bool {
 
 fn advise(case: &Case) -> Advice {
     let side = case.context.image_size.value();
-    if !case.on_gpu() || case.engine().is_some() || case.loading() {
+    let by_ggml = case.clue(Clue::StableDiffusionCpp);
+    if !case.on_gpu() || case.engine().is_some() && !by_ggml || case.loading() {
         return Advice::Silent;
     }
     if tiny(case) {
@@ -82,6 +89,7 @@ fn advise(case: &Case) -> Advice {
     let drawn = case.draws_pictures();
     let tower = case.in_a_vision_tower();
     let vision = side.is_some()
+        || by_ggml
         || drawn
         || tower
         || matches!(case.subject(), Some(Subject::Pictures | Subject::Video))
@@ -106,16 +114,19 @@ fn advise(case: &Case) -> Advice {
     if case.still_beyond(1.0 - share) {
         return Advice::Silent;
     }
+    let transforms = case.shows_call(&["transforms.", "Resize("]);
     let option = side.zip(tried).and_then(|(side, tried)| case.own_option_with(Quantity::Image, side, tried));
-    let video = case.subject() == Some(Subject::Video) && side.is_none();
+    let spelled = option.is_some();
+    let video = case.subject() == Some(Subject::Video) && (side.is_none() || !transforms);
     // What a loader feeds goes through transforms; what a program is given as a picture does not.
     let loaded = super::need::loader(case) && case.training() || side.is_some();
-    let fed = vision && !drawn && !video && !case.diffusion() && loaded && !tower;
+    let fed = vision && !drawn && !video && !case.diffusion() && loaded && !tower && transforms;
     let plain = vision && !one_sample && !drawn && !video && !case.diffusion() && !tower;
     let qwen = tower && case.context.frames.iter().any(|frame| frame.path().contains("qwen"));
     let draft = Draft::new(case, &FIX)
         .when("fed", fed)
-        .when("pictures", plain && !fed && !case.training())
+        .when("by-ggml", by_ggml)
+        .when("pictures", plain && !by_ggml && !fed && !case.training())
         .when("trained-on", plain && !fed && case.training())
         .when("tower", tower)
         .when("qwen-tower", qwen)
@@ -132,7 +143,7 @@ fn advise(case: &Case) -> Advice {
             case.ask_for_peak(),
         )
         .fill("shown", shown)
-        .was(side)
+        .was(side.filter(|_| spelled || fed || case.diffusion() || case.trainer() == Some(Trainer::Ultralytics)))
         .because(text!(
             en: "activations grow with the number of pixels",
             zh: "激活随像素数增长"

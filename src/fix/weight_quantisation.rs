@@ -26,6 +26,8 @@ pub const FIX: Fix = Fix {
             && !case.compares_at_start()
             // In the midst of requests a pool holds what the weights leave: narrower ones make it larger.
             && !(case.on_gpu() && case.phase() == Some(Phase::Inference) && pools(case))
+            // What it draws in has nothing to do with the weights' width.
+            && !(case.clue(Clue::StableDiffusionCpp) && case.phase() == Some(Phase::Inference))
             // Of what narrower weights leave free a pool takes the same share.
             && !takes_share_of_free(case.incident)
             // A network of the script's own class has no form of fewer bits to load.
@@ -57,7 +59,7 @@ pub const FIX: Fix = Fix {
             .note("with a checkpoint in GPTQ", "配合 GPTQ 检查点")
             .when("before-ampere"),
         line(Target::Tgi, "--quantize bitsandbytes-nf4"),
-        line(Target::LlamaCpp, "-m model-{narrower}.gguf").note("a smaller quantisation", "更小的量化版本"),
+        line(Target::LlamaCpp, "{gguf} model-{narrower}.gguf").note("a smaller quantisation", "更小的量化版本"),
         line(Target::Ollama, "ollama run MODEL:{tag}").note("a smaller quantisation", "更小的量化版本"),
         said(
             Target::Ollama,
@@ -127,6 +129,14 @@ fn pools(case: &Case) -> bool {
     case.engine().is_some_and(|engine| engine.sizes_pool_by_device() || of_free(engine))
 }
 
+/// The option that names the model's file in the command: `-m` of llama.cpp's own programs, `-ml` of others made of it.
+fn option_of_the_model<'a>(case: &Case<'a>) -> &'a str {
+    let command = case.context.command.get().map(String::as_str).unwrap_or_default();
+    let words: Vec<&str> = command.split_whitespace().collect();
+    let named = words.windows(2).find(|pair| pair[0].starts_with('-') && pair[1].trim_matches('"').ends_with(".gguf"));
+    named.map_or("-m", |pair| pair[0])
+}
+
 fn advise(case: &Case) -> Advice {
     let fills = case.weights_fill() && !case.training();
     let inference = case.inference()
@@ -163,6 +173,7 @@ fn advise(case: &Case) -> Advice {
     };
     let draft = Draft::new(case, &FIX)
         .fill("narrower", next)
+        .fill("gguf", option_of_the_model(case))
         .when("width", width.is_some() || case.context.origin.weights_in_16_bit);
     let draft = if width.is_some() { draft.fill("tag", next.replacen('Q', "q", 1)) } else { draft };
     draft

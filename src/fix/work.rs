@@ -46,7 +46,9 @@ fn interpreted(name: &str) -> bool {
 pub fn of(case: &Case) -> Vec<Work> {
     // An engine that is only built serves nobody yet.
     if case.engine().is_some() && !case.clue(Clue::BuildsEngine) {
-        return vec![Work::Serving];
+        // What draws by ggml draws for whoever started it.
+        let draws = case.clue(Clue::StableDiffusionCpp);
+        return if draws { vec![Work::Serving, Work::Inference] } else { vec![Work::Serving] };
     }
     if case.on_host() { on_host(case) } else { on_device(case) }
 }

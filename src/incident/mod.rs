@@ -72,7 +72,8 @@ impl Incident {
     /// Where its use of memory is read. What the log's release does not have yet, the device's own tool tells.
     pub fn meter(&self) -> Meter {
         let (meter, of_the_driver) = (self.event.meter(), self.event.accelerator().driver_meter());
-        let known = release::knows(self, meter.now) && release::knows(self, meter.peak);
+        let native = self.context.has(Clue::NativeProgram) && self.context.frames.is_empty();
+        let known = !native && release::knows(self, meter.now) && release::knows(self, meter.peak);
         let meter = if known { meter } else { of_the_driver };
         let jetson = self.context.platform.value() == Some(Platform::Jetson);
         match self.system() {

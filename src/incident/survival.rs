@@ -128,6 +128,8 @@ impl<'a> Aftermath<'a> {
             }
             let answered = std::mem::take(&mut asked_status).then(|| text.trim().parse::<i64>().ok()).flatten();
             asked_status = text.trim_end().ends_with("echo $?");
+            // `set -x` prints what a script does last.
+            let answered = answered.or_else(|| text.trim().strip_prefix("+ exit ")?.parse().ok());
             let end = match answered {
                 Some(0) => Some(End::Exit),
                 Some(_) => Some(End::Death),
@@ -172,7 +174,8 @@ impl<'a> Aftermath<'a> {
             if says(ERRORS) {
                 return None;
             }
-            if (text.ends_with(" done") || text.ends_with(": done")) && !says(AROUND) {
+            let done_at = text.ends_with(" done") || text.ends_with(": done") || text.contains(" is all done");
+            if done_at && !says(AROUND) {
                 done = Some(line.number);
             }
         }
@@ -185,12 +188,13 @@ impl<'a> Aftermath<'a> {
         if let Some(line) = self.ended_with_success(failure) {
             return Some(Survival::Finished(line));
         }
-        let killed = event.has(Sign::KilledWithProof) || event.has(Sign::KilledWithoutProof);
+        // What is announced is the next run, and its end this one's.
+        let tried = self.another_try(failure);
+        // What was killed did not go on by itself: who started it may have started it again.
+        let killed = event.has(Sign::KilledWithProof) || event.has(Sign::KilledWithoutProof) && tried.is_none();
         if killed || event.program.is_warden() || event.has(Sign::Stated) || event.has(Sign::Asked) {
             return None;
         }
-        // What is announced is the next run, and its end this one's.
-        let tried = self.another_try(failure);
         let (last, until) = tried.map_or_else(|| (*last, self.reader.next_run(*last)), |line| (line, u64::MAX));
         let of_it = |rank: Option<u32>| rank.is_none() || event.rank.is_none() || rank == event.rank;
         let from = self.marks.partition_point(|mark| mark.line <= last);
@@ -306,7 +310,8 @@ impl<'a> Aftermath<'a> {
     }
 }
 
-/// True for a line that tells of another try: `trying tile 400`, `failed with 6, trying again`. What was tried when it
+/// True for a line that tells of another try: `trying tile 400`, `failed with 6, trying again`, `failed, re-running
+/// with -usetemp`. What was tried when it
 /// failed (`trying to allocate`) and advice to the reader are none.
 fn announces_another_try(text: &str) -> bool {
     const TO_THE_READER: &[&str] =
@@ -315,7 +320,11 @@ fn announces_another_try(text: &str) -> bool {
     let mut words = lower.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).peekable();
     let mut tries = false;
     while let Some(word) = words.next() {
-        tries |= word == "retrying" || word == "trying" && words.peek().is_some_and(|next| *next != "to");
+        let next = words.peek().copied();
+        tries |= word == "retrying"
+            || word == "rerunning"
+            || word == "re" && next == Some("running")
+            || word == "trying" && next.is_some_and(|next| next != "to");
     }
     tries && !TO_THE_READER.iter().any(|words| lower.contains(words))
 }

@@ -1019,6 +1019,10 @@ impl<'a> Printed<'a> {
             let amount = context.amounts.iter().find(|(of, _)| *of == fact).map(|(_, amount)| *amount);
             amount.filter(|_| event.resource.on_host())
         };
+        // A tool's reading of the RAM, whose moment `context.side` tells.
+        let of_the_machine = |column: fn(&context::SideReading) -> Option<Figure>| {
+            context.read_of_the_machine().filter(|_| host).and_then(column)
+        };
         let told = [
             (Fact::Capacity, (host && !context.host_total_is_computed).then(|| seen(&context.host_total)).flatten()),
             // Of a group whose report tells no limit, the one that a command or a unit's file had set.
@@ -1041,6 +1045,12 @@ impl<'a> Printed<'a> {
             (Fact::Limit, named(Fact::Limit).filter(|_| host)),
             (Fact::Capacity, named(Fact::Capacity).filter(|_| host)),
             (Fact::Free, named(Fact::Free).filter(|_| host)),
+            (Fact::Used, named(Fact::Used).filter(|_| host)),
+            (Fact::Reserved, named(Fact::Reserved).filter(|_| host)),
+            (Fact::Process, named(Fact::Process).filter(|_| host)),
+            (Fact::Used, of_the_machine(|row| row.used)),
+            (Fact::Free, of_the_machine(|row| row.free)),
+            (Fact::Available, of_the_machine(|row| row.available)),
             (Fact::Process, found.listed_as_another()),
             // PyTorch up to 1.3 calls so what is reserved and not allocated.
             (Fact::ReservedUnallocated, event.facts.get(Fact::Cached).filter(|_| event.on_pytorch())),

@@ -21,7 +21,13 @@ pub(crate) fn out_of_words(incident: &Incident, ranked: &Ranked, text: &str) -> 
     };
     let container = ["docker", "containerd", "kube", "podman", "libpod", "singularity", "apptainer", "pod"];
     let runs = lines().any(|line| line.starts_with("docker run --shm-size"));
-    rule(runs && !shows(&container), "a container that nothing shows");
+    // The prompt of a host that Docker named: `root@3f1c5be2a9d1:/work#`.
+    let named = |prompt: &str| {
+        let host = prompt.split([':', ' ', '#', ']']).next().unwrap_or_default();
+        host.len() == 12 && host.bytes().all(|b| b.is_ascii_hexdigit())
+    };
+    let prompted = text.split("root@").skip(1).any(named);
+    rule(runs && !shows(&container) && !prompted, "a container that nothing shows");
     let elsewhere = ["kubectl", "slurmstepd", "#sbatch", "colab", "executor failed running", "'/bin/sh -c"];
     rule(lines().any(|line| line.contains("swapon")) && shows(&elsewhere), "swap where nobody is root");
     let builders = [("cargo build", "cargo"), ("make -j", "make"), ("ninja -j", "ninja"), ("bazel build", "bazel")];

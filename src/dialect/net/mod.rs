@@ -47,7 +47,11 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     }
     let of = if spoken.named { line } else { lower.as_str() };
     let behind = of.get(spoken.end..).unwrap_or_default().to_lowercase();
-    if in_mail(document, position) || outcome::is_listed(document, position) {
+    if in_mail(document, position) || outcome::is_listed(document, position) || outcome::is_typed(line) {
+        return None;
+    }
+    // `Number of runs that exceeded the memory limit: 7`: a sum, at the end of work that came to one.
+    if lower.trim_start().starts_with("number of ") {
         return None;
     }
     if of_a_disk(document, position, &lower) || is_remark(line) || warns_before_the_program(document, position) {
@@ -931,6 +935,9 @@ fn standing(
     // A tracer prints what every call of another program gave: `mmap(…) = -1 ENOMEM (Cannot allocate memory)`.
     let traced = lower.contains("= -1 enomem");
     let level = level(line).or(traced.then_some(Level::Chatter));
+    // `INFO server  PHP Fatal error: …`: what a supervisor passes on of its worker has a level of its own.
+    let passed_on = level == Some(Level::Chatter) && lower.contains("fatal error: ");
+    let level = if passed_on { Some(Level::Error) } else { level };
     // A compiler's own warning is none of another program's error.
     let own = lower.trim_start().starts_with("warning: ");
     let level = level.map(|level| if level == Level::Warning && quotes && !own { Level::Error } else { level });

@@ -207,6 +207,11 @@ fn is_prompt(line: &str) -> bool {
     typed(line).is_some()
 }
 
+/// True for a command at a shell's prompt and nothing else: what it asks for did not happen.
+pub fn is_typed(line: &str) -> bool {
+    line.starts_with("$ ") && is_prompt(line)
+}
+
 /// The command behind a shell's prompt.
 fn typed(line: &str) -> Option<&str> {
     let typed = line.strip_prefix("$ ").or_else(|| {

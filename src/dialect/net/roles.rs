@@ -890,14 +890,19 @@ fn label_before(before: &str) -> Option<(Fact, bool, usize)> {
         .filter_map(|(word, fact)| lower.rfind(word).map(|at| (at, word.len(), *fact)))
         // `pool_find_free(0x80, 34688)`: a function that is called, not what is free.
         .filter(|(at, length, _)| {
-            let arguments = lower[at + length..].strip_prefix('(');
-            !(printed[..*at].ends_with('_') && arguments.is_some_and(|of| of.starts_with(|c: char| c.is_ascii_digit())))
+            // `NOT_ENOUGH_FREE_MEMORY(34688, 4096)`: a code with what belongs to it.
+            let rest = &lower[at + length..];
+            let arguments = rest.strip_prefix(" memory").unwrap_or(rest).strip_prefix('(');
+            !(printed[..*at].ends_with('_')
+                && arguments.is_some_and(|of| of.is_empty() || of.starts_with(|c: char| c.is_ascii_digit())))
         })
         // `MaxTime: 1683023497853`
         .filter(|(at, length, _)| !lower[at + length..].starts_with("time"))
         // `ReservationLimit=1 GiB` bounds what is set aside.
         // `(ulimit -v 4872192; …)` is a command, and counts KiB.
         .filter(|(at, _, fact)| *fact != Fact::Limit || !lower[..*at].ends_with("reservation"))
+        // `GLOBAL_ALLOCATION_LIMIT`: of all processes together.
+        .filter(|(at, _, fact)| *fact != Fact::Limit || !lower[..*at].ends_with("global allocation "))
         .filter(|(at, _, fact)| *fact != Fact::Limit || !lower[*at..].starts_with("limit -"))
         .filter(|(at, _, fact)| {
             !within_word(&lower, *at) && (*fact == Fact::Requested || !lower[..*at].ends_with("not "))
@@ -1238,12 +1243,18 @@ pub fn figures(line: &str, next: &str, at: Span, cut: bool, refused: Option<usiz
     let mut meaning: Option<Base> = None;
     let mut asked: Vec<Figure> = Vec::new();
     let lower = line.to_lowercase();
+    let counts_words = ["lfree", "lwork", "memget", "words"].iter().any(|word| lower.contains(word));
     let parts = lower.contains("allocated,") && lower.contains(" cached") && !lower.contains("reserved");
     for (place, fact) in places.iter().zip(said) {
         let Said::Is(mut fact) = fact else { continue };
         // `15 GiB (10 GiB allocated, 5 GiB cached)`: beside what is allocated, what is not.
         if fact == Fact::Reserved && parts {
             fact = Fact::ReservedUnallocated;
+        }
+        // Fortran programs count their work space in words of eight bytes, and do not say so.
+        if place.bare && counts_words {
+            told.unreadable.push(fact);
+            continue;
         }
         if place.doubtful {
             // `402653256 (384.000MB)`: the bytes decide how the other is read.
@@ -1477,7 +1488,9 @@ fn by_words(line: &str, next: &str, places: &[Place], refused: Option<usize>) ->
         let pair = places.get(i + 1).and_then(|next| line.get(place.to..next.from)).map(str::trim);
         let exceeds = |lead: &str| passed(lead) || last_chars(lead, 48).to_ascii_lowercase().contains("exceed");
         // `exceeded limit: 9 / 8` as well: a limit is no part of what it bounds.
-        if bound && behind.is_none() && (passed(before) || pair == Some("/") && exceeds(before)) {
+        // `exceeded memory limit: 9 bytes (stack=1, heap=8)`: what is made up of parts is what was used.
+        let made_up = after.trim_start().starts_with('(') && after.trim_end().ends_with('=') && exceeds(before);
+        if bound && behind.is_none() && (passed(before) || made_up || pair == Some("/") && exceeds(before)) {
             said.push(if matches!(pair, Some("/" | "of")) { Said::Is(Fact::Used) } else { Said::Nothing });
             continue;
         }
@@ -1609,8 +1622,17 @@ fn compared(line: &str, places: &[Place], i: usize, label: Option<Fact>) -> Opti
             places.get(i).and_then(|place| line.get(place.to..)).and_then(|after| label_after(first_chars(after, 48)));
         // What there is where memory is lacking may be free, or all.
         let first = places.first().and_then(|first| line.get(..first.from));
-        let bound = if first.is_some_and(lacks) { Said::Nothing } else { Said::Is(Fact::Limit) };
+        // `exceeds available memory (9 GiB > 8 GiB)`
+        let free = || first.and_then(|first| label_before(last_chars(first, 80)));
+        let bound = match () {
+            () if first.is_some_and(lacks) => Said::Nothing,
+            () if free().is_some_and(|(fact, ..)| fact == Fact::Free) => Said::Is(Fact::Free),
+            () => Said::Is(Fact::Limit),
+        };
         return (label.is_none() && own.is_none()).then_some(bound);
+    }
+    if over(i) && label == Some(Fact::Free) {
+        return Some(Said::Is(Fact::Requested));
     }
     // `memory limit exceeded: 9 GiB > 8 GiB`: what passed the limit is not the limit.
     (over(i) && bound && label.is_some()).then_some(Said::Nothing)
@@ -2049,6 +2071,8 @@ mod tests {
                 vec![(Requested, 5 * G), (Limit, 4 * G), (Used, G)]
             }),
             ("memory limit exceeded: 5 GiB > 4 GiB", vec![(Limit, 4 * G)]),
+            ("size exceeds available memory (5 GiB > 4 GiB). weights: 3 GiB", vec![(Requested, 5 * G), (Free, 4 * G)]),
+            ("exceeded heap+stack memory limit: 5368709120 bytes (stack=1073741824, heap=4294967296)", vec![]),
             ("failed to grow the heap from 1 GiB to 5 GiB", vec![(Requested, 5 * G)]),
             ("could not get 5368709120 bytes from the arena (1073741824 bytes remaining)", {
                 vec![(Requested, 5 * G), (Free, G)]

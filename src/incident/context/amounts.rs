@@ -14,7 +14,7 @@ const AMOUNTS_AT_MOST: usize = 512;
 const READ: usize = 1024;
 /// Lines before a failure and behind it in which free memory is that of its moment.
 const FREE_BEFORE: u64 = 3;
-const FREE_BEHIND: u64 = 5;
+const FREE_BEHIND: u64 = 8;
 /// Pairs of a line that are looked at.
 const PAIRS_AT_MOST: usize = 16;
 
@@ -66,14 +66,53 @@ static FREE: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 
 /// `memory limit set to 17179869184`, `hard memory limit of 19327352832`: a number without a unit is one of bytes.
+/// `exceeded the memory limit of 4G`; LSF's `Total Requested Memory :    8192.00 MB`.
 static LIMIT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
         r"(?x)
-        (?-u:\b)memory\ limit\ (?:is\ |was\ )?(?:set\ )?(?:to|of|at)\ (?P<number>[0-9][0-9.,]*)
-        (?:[\ \t]*(?P<unit>[kmgt]i?b(?-u:\b)|bytes(?-u:\b)))?(?:[^0-9a-z_.,%]|$)",
+        (?-u:\b)(?:
+            memory\ (?:limit|request)\ (?:is\ |was\ )?(?:set\ )?(?:to|of|at)
+            | total\ requested\ memory\ :
+        )[\ \t]+(?P<number>[0-9][0-9.,]*)
+        (?:[\ \t]*(?P<unit>[kmgt](?:i?b)?(?-u:\b)|bytes(?-u:\b)))?(?:[^0-9a-z_.,%]|$)",
     )
     .ok()
 });
+
+/// LSF's `    Max Memory :             3812 MB`, in the account of resources that it sends when a job has ended.
+static LSF_PEAK: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"^[\ \t]+max\ memory\ :[\ \t]+(?P<number>[0-9]+(?:\.[0-9]{2})?)[\ \t]*(?P<unit>[kmgt]b)[\ \t]*$").ok()
+});
+
+/// `heap: free 2048 of 65536 bytes`: what a heap has left, and its size.
+static FREE_OF: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(
+        r"(?x)
+        (?-u:\b)free[\ \t]+(?P<free>[0-9]+)(?:[\ \t]*(?P<own>[kmgt]i?b|bytes))?[\ \t]+of[\ \t]+(?P<all>[0-9]+)[\ \t]*
+        (?P<unit>[kmgt]i?b|bytes)(?-u:\b)",
+    )
+    .ok()
+});
+
+/// `RSS: 35.21GB | Peak: 35.40GB`, which Bun prints of itself, and other programs of theirs.
+static RSS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(
+        r"(?x)
+        ^[\ \t]*rss:[\ \t]+(?P<rss>[0-9.]+)[\ \t]*(?P<of_rss>[kmgt]i?b)[\ \t]*[|,][\ \t]*
+        peak:[\ \t]+(?P<peak>[0-9.]+)[\ \t]*(?P<of_peak>[kmgt]i?b)(?-u:\b)",
+    )
+    .ok()
+});
+
+/// Names that say what a number of bytes is, in front of `:` or `=` at the start of a line, with the unit of a number
+/// that has none: what Redis and its kin tell of themselves, the kernel of what it has promised, and the JVM of the
+/// heap that it has taken.
+const NAMES: &[(&str, Fact, &str)] = &[
+    ("used_memory", Fact::Used, "b"),
+    ("committed_as", Fact::Used, "kib"),
+    ("runtime.totalmemory()", Fact::Reserved, "b"),
+    ("memsize", Fact::Limit, "b"),
+];
 
 /// Words that make a line one of a device's memory.
 const OF_DEVICES: &[&str] = &["gpu", "cuda", "device", "vram", "video", "hbm", "npu"];
@@ -95,12 +134,13 @@ impl Amounts {
     /// What is told from one line on, up to another: of a peak the highest; of the rest what every line that tells it
     /// agrees on.
     pub(super) fn within(&self, first: u64, last: u64, failure: Span) -> Vec<(Fact, Figure)> {
-        // What is free changes from line to line: it counts where it is printed beside the failure.
+        // What is free or in use changes from line to line: it counts where it is printed beside the failure.
+        let changes = |fact: Fact| matches!(fact, Fact::Free | Fact::Used | Fact::Reserved | Fact::Process);
         let near = failure.first.saturating_sub(FREE_BEFORE)..=failure.last.saturating_add(FREE_BEHIND);
         let told = || {
             self.told.iter().filter(|(fact, figure)| {
                 let at = figure.at.first;
-                (first..=last).contains(&at) && (*fact != Fact::Free || near.contains(&at))
+                (first..=last).contains(&at) && (!changes(*fact) || near.contains(&at))
             })
         };
         let of = |fact: Fact| told().filter(move |(of, _)| *of == fact).map(|(_, figure)| *figure);
@@ -109,7 +149,8 @@ impl Amounts {
             let first = of(fact).next()?;
             of(fact).all(|other| other.bytes == first.bytes).then_some((fact, first))
         };
-        let rest = [Fact::Limit, Fact::Capacity, Fact::Free].into_iter().filter_map(agreed);
+        let rest = [Fact::Limit, Fact::Capacity, Fact::Free, Fact::Used, Fact::Reserved, Fact::Process];
+        let rest = rest.into_iter().filter_map(agreed);
         peak.map(|peak| (Fact::Peak, peak)).into_iter().chain(rest).collect()
     }
 }
@@ -146,12 +187,22 @@ fn read(text: &str, line: u64, command: bool) -> Vec<(Fact, Figure)> {
         (&["total "], &TOTAL, Fact::Capacity, None, 1),
         (&["detected "], &DETECTED, Fact::Capacity, None, 1),
         (&["free "], &FREE, Fact::Free, Some("b"), 1000),
-        (&["memory limit "], &LIMIT, Fact::Limit, Some("b"), 16 * MIB),
+        (&["memory limit ", "memory request ", "requested memory :"], &LIMIT, Fact::Limit, Some("b"), 16 * MIB),
     ] {
         if says(words) {
             found.extend(figure(search, unit_of_bare, least).map(|told| (fact, told)));
         }
     }
+    if says(&["free "]) && says(&[" of "]) {
+        found.extend(free_of(&lower, at));
+    }
+    if says(&["max memory :"]) {
+        found.extend(figure(&LSF_PEAK, None, 1).map(|peak| (Fact::Peak, peak)));
+    }
+    if says(&["rss:"]) {
+        found.extend(of_the_process(&lower, at));
+    }
+    found.extend(named(&lower, at));
     // Of a command, its memory by an option alone.
     if says(&["limit", "max", "threshold", "budget", "heap"]) || command && says(&["mem", "ram"]) {
         let limits = pairs(text).take(PAIRS_AT_MOST).filter_map(|pair| limit(&pair, at, command));
@@ -160,13 +211,50 @@ fn read(text: &str, line: u64, command: bool) -> Vec<(Fact, Figure)> {
     found
 }
 
+/// What a heap has left, and its size.
+fn free_of(lower: &str, at: Span) -> Vec<(Fact, Figure)> {
+    let Some(found) = FREE_OF.as_ref().and_then(|search| search.captures(lower)) else { return Vec::new() };
+    let plain = |unit: &str| if unit == "bytes" { "b".to_string() } else { unit.to_string() };
+    let unit = plain(&found["unit"]);
+    let own = found.name("own").map_or_else(|| unit.clone(), |own| plain(own.as_str()));
+    let told = |number: &str, unit: &str| sized(&format!("{number} {unit}"), None, at);
+    let Some((free, all)) = told(&found["free"], &own).zip(told(&found["all"], &unit)) else { return Vec::new() };
+    // A heap, not a disk's blocks or a list's places.
+    let heap = all.bytes >= 1024 && free.bytes <= all.bytes && !lower.contains("disk") && !lower.contains("space on");
+    if heap { vec![(Fact::Free, free), (Fact::Capacity, all)] } else { Vec::new() }
+}
+
+/// What a process holds, and held at most.
+fn of_the_process(lower: &str, at: Span) -> Vec<(Fact, Figure)> {
+    let Some(found) = RSS.as_ref().and_then(|search| search.captures(lower)) else { return Vec::new() };
+    // Such programs count in powers of a thousand, and of 1024 under the names for it.
+    let told = |number: &str, unit: &str| {
+        let printed = units::size(number, &unit.to_ascii_uppercase().replace('I', "i"), Base::Decimal)?;
+        Some(printed.at(at))
+    };
+    let process = told(&found["rss"], &found["of_rss"]).map(|figure| (Fact::Process, figure));
+    let peak = told(&found["peak"], &found["of_peak"]).map(|figure| (Fact::Peak, figure));
+    process.into_iter().chain(peak).collect()
+}
+
+/// The number that one of [`NAMES`] stands in front of.
+fn named(lower: &str, at: Span) -> Option<(Fact, Figure)> {
+    let (name, value) = lower.trim_start().split_once([':', '='])?;
+    let (_, fact, unit) = NAMES.iter().find(|(of, ..)| *of == name.trim_end())?;
+    let mut words = value.split_whitespace();
+    let number = words.next()?;
+    let unit = words.next().unwrap_or(unit);
+    let whole = number.bytes().all(|byte| byte.is_ascii_digit());
+    whole.then(|| sized(&format!("{number} {unit}"), None, at)).flatten().map(exact).map(|figure| (*fact, figure))
+}
+
 /// The limit of a program's memory that a setting is by the words of its name: `limit_memory_hard = 2684354560`,
 /// `limit_mib: 800`, `-limit_memory_usage 4096M`. A number without a unit is one of bytes where it is large and even.
 fn limit(pair: &Pair, at: Span, command: bool) -> Option<Figure> {
     const MEMORY: &[&str] = &["mem", "memory", "heap", "rss", "ram", "maxmemory", "gc"];
     const OTHERS: &[&str] = &[
         "soft", "spike", "low", "min", "swap", "per", "log", "cache", "map", "new", "young", "meta", "direct", "wat",
-        "init", "initial", "region", "free",
+        "init", "initial", "region", "free", "global",
     ];
     // `maxOldSpaceSize` is four words.
     let mut key = String::new();
@@ -244,10 +332,27 @@ mod tests {
             ("[debug:060]: Free Heap Size: 7904 bytes", Fact::Free, 7904),
             ("Free heap: 58000", Fact::Free, 58_000),
             ("[INFO] [server.rs:1617] [\"memory limit set to 17179869184\"]", Fact::Limit, 16 << 30),
+            ("Your build has exceeded the memory limit of 4G on 1 container.", Fact::Limit, 4 << 30),
+            ("    Max Memory :                                 3812 MB", Fact::Peak, 3812 << 20),
+            ("    Total Requested Memory :                     4096.00 MB", Fact::Limit, 4 << 30),
+            ("used_memory:1073741824", Fact::Used, 1 << 30),
+            ("Committed_AS:    8388608 kB", Fact::Used, 8 << 30),
+            (" MEMSIZE=2147483648", Fact::Limit, 2 << 30),
+            ("Runtime.totalMemory()=2147483648", Fact::Reserved, 2 << 30),
         ];
         for (text, fact, bytes) in cases {
             assert_eq!(one(text), [(fact, bytes)], "{text}");
         }
+    }
+
+    #[test]
+    fn two_amounts_of_one_line() {
+        assert_eq!(one("heap: free 2048 of 65536 bytes"), [(Fact::Free, 2048), (Fact::Capacity, 65_536)]);
+        assert_eq!(one("free 3 of 8 bytes"), [], "no heap is as small");
+        assert_eq!(
+            one("RSS: 2.00GiB | Peak: 3.00GiB | Commit: 35.70GB | Faults: 8"),
+            [(Fact::Process, 2 << 30), (Fact::Peak, 3 << 30)]
+        );
     }
 
     #[test]

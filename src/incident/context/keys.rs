@@ -884,7 +884,7 @@ const SPELLED: &[Row] = &[
         value: Count(2, 1 << 32, |n| Setting::Other(Quantity::Chunk, n)),
     },
     Row {
-        names: &["num_frames", "frame_num", "n_frames", "video_length", "frames"],
+        names: &["num_frames", "frame_num", "n_frames", "max_n_frames", "max_frames", "video_length", "frames"],
         when: Hyphens,
         value: Count(2, 1 << 20, |n| Setting::Other(Quantity::Frames, n)),
     },

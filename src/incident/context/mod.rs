@@ -322,6 +322,8 @@ closed_set! {
         Cargo = "cargo",
         /// make builds.
         Make = "make",
+        /// Arch Linux's makepkg starts the build, and whatever tool builds with it.
+        Makepkg = "makepkg",
         /// make was started at a prompt without an option for more than one job.
         OneJob = "one-job",
         /// The same with such an option, in the command or in its environment: `make clean` may stand above it.
@@ -573,6 +575,13 @@ impl Context {
     /// The size of /dev/shm, by the last row of `df` that tells it.
     pub fn shared_memory_total(&self) -> Option<Figure> {
         self.shared_memory_rows().filter_map(|row| row.total).next_back()
+    }
+
+    /// What a tool showed of the machine's RAM, where the log has one such reading: of several each is of a moment of
+    /// its own. [`Moment::of`] tells when it was read.
+    pub fn read_of_the_machine(&self) -> Option<&SideReading> {
+        let mut readings = self.side.iter().filter(|row| side::OF_MACHINE.contains(&row.of) && row.subject.is_none());
+        readings.next().filter(|_| readings.next().is_none())
     }
 
     fn shared_memory_rows(&self) -> impl DoubleEndedIterator<Item = &SideReading> {

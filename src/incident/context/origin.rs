@@ -202,7 +202,11 @@ impl Found {
         origin.login_node |= says(&["login node", "login-node"]) || prompt_of_a_login_node(&lower);
         origin.in_the_scope_of_init |= lower.contains("task_memcg=/init.scope,");
         origin.counts_cache_entries |= says(&["cache_chunk_size:", "[llamacachemanager]", "loading from workspace"]);
-        origin.triton_backend |= lower.contains("kv_cache_free_gpu_mem_fraction is not specified");
+        origin.triton_backend |= says(&[
+            "kv_cache_free_gpu_mem_fraction is not specified",
+            "libtriton_tensorrtllm",
+            "tritonserver/backends/",
+        ]);
         origin.nextflow |= says(&[
             "error executing process >",
             "n e x t f l o w",

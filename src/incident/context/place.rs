@@ -98,6 +98,7 @@ pub(super) fn clues(lower: &str, found: &mut Vec<Clue>) {
     add(Clue::LoadsLibrary, says(&["error loading \"", "dll load failed"]));
     add(Clue::Cargo, says(&["cargo ", "rustc", "error: could not compile `"]));
     add(Clue::Make, starts(&["make: ", "make["]) || says(&[" make[", "\tmake[", "make: ***"]));
+    add(Clue::Makepkg, says(&["makepkg", "==> starting build()", "==> error: a failure occurred in build()"]));
     let several = super::command::at_a_prompt(lower).and_then(makes_several);
     add(Clue::OneJob, several == Some(false));
     add(Clue::SeveralJobs, several == Some(true) || says(&["makeflags=-j", "makeflags=\"-j", "makeflags='-j"]));

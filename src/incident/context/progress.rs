@@ -481,6 +481,8 @@ fn announced(text: &str) -> Option<Phase> {
         "validating",
         "begin test",
         "running validation",
+        "running on validation",
+        "running on the validation",
         "start validation",
         "starting validation",
         "validation:",
@@ -565,6 +567,9 @@ fn announced(text: &str) -> Option<Phase> {
     }
     // What a server prints once it is up: its warm-up is over.
     let serves = [
+        // stable-diffusion.cpp, whose weights are in place by then.
+        "sampling using",
+        "generating image:",
         "setting max batch total tokens",
         "application startup complete",
         "runner started in",

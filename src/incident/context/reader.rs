@@ -11,7 +11,7 @@ use super::progress::{self, Progress};
 use super::readings::{self, Readings};
 use super::section::Sections;
 use super::settings::{self, Parts, Setting, Source};
-use super::side::{SideTable, SideTables};
+use super::side::{OF_MACHINE, SideTables};
 use super::trends::Trends;
 use super::{Clue, Context, Frame, Phase, Precision, Subject, Trainer, subject, surroundings, topics, traceback};
 use crate::dialect::{Fact, field};
@@ -772,8 +772,7 @@ impl<'a> ContextReader<'a> {
         let before = all.partition_point(|reading| reading.line < at.first);
         context.side = all[before.saturating_sub(SIDE_AT_MOST)..(before + SIDE_AT_MOST).min(all.len())].to_vec();
         if !context.host_total.is_known() {
-            let of_machine = [SideTable::Meminfo, SideTable::Free, SideTable::Top, SideTable::KubectlDescribe];
-            let told = of_machine.iter().find_map(|of| all.iter().find(|reading| reading.of == *of)?.total);
+            let told = OF_MACHINE.iter().find_map(|of| all.iter().find(|reading| reading.of == *of)?.total);
             if let Some(total) = told {
                 context.host_total = Known::Seen(total, total.at);
             }

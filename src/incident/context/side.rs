@@ -13,8 +13,14 @@ use crate::units::{self, Base, Figure, GIB, MIB};
 const READINGS_AT_MOST: usize = 1024;
 /// Columns of `free`, of which only the last ones changed with its releases.
 const COLUMNS: [&str; 3] = ["total", "used", "free"];
+const ALL_COLUMNS: usize = 6;
 /// Lines between a command or header and its rows.
 const NEAR: u64 = 3;
+/// Tables of a machine's memory, the ones with the finest figures first.
+pub(super) const OF_MACHINE: [SideTable; 5] =
+    [SideTable::Meminfo, SideTable::WindowsSystem, SideTable::Free, SideTable::Top, SideTable::KubectlDescribe];
+/// Properties that PowerShell or wmic may list of one object.
+const WINDOWS_PROPERTIES: u64 = 64;
 
 closed_set! {
     /// The tool or file that a reading is of.
@@ -22,6 +28,8 @@ closed_set! {
         Free = "free",
         Top = "top",
         Meminfo = "meminfo",
+        /// `Win32_OperatingSystem` of Windows, by PowerShell or wmic.
+        WindowsSystem = "win32-operating-system",
         Df = "df",
         KubectlTop = "kubectl-top",
         KubectlDescribe = "kubectl-describe",
@@ -91,6 +99,8 @@ pub(super) struct SideTables {
 enum Header {
     /// Names of the columns of `free`.
     Free(Vec<String>),
+    /// Names of the properties of `Win32_OperatingSystem` that were selected.
+    WindowsSystem(Vec<String>),
     /// The unit of bare numbers.
     Df(Option<&'static str>),
     /// The column of the memory, and whether the first column is the pod of a container.
@@ -101,8 +111,10 @@ enum Header {
 impl SideTables {
     /// True while rows may follow that hold no word of their own.
     pub(super) fn expects(&self) -> bool {
-        matches!(self.header, Some((Header::KubectlTop(_) | Header::DockerStats | Header::Df(_), _)))
-            || self.capacity.is_some()
+        let open = |header: &Header| {
+            matches!(header, Header::KubectlTop(_) | Header::DockerStats | Header::Df(_) | Header::WindowsSystem(_))
+        };
+        self.header.as_ref().is_some_and(|(header, _)| open(header)) || self.capacity.is_some()
     }
 
     /// Takes a line of the document.
@@ -124,6 +136,9 @@ impl SideTables {
             "KiB" | "MiB" | "GiB" if matches!(words.get(1), Some(&("Mem" | "Mem:"))) => self.top(&words, line),
             "Mem:" => self.free(&words, line),
             "MemTotal:" | "MemAvailable:" | "MemFree:" => self.meminfo(&words, line),
+            name if name.starts_with("TotalVisibleMemorySize") || name.starts_with("FreePhysicalMemory") => {
+                self.property(text, line);
+            }
             "Capacity:" => self.capacity = Some(line),
             "memory:" if self.capacity.is_some_and(|opened| line <= opened + 12) => {
                 let total = words.get(1).and_then(|word| kubernetes_size(word, Span::line(line)));
@@ -198,7 +213,7 @@ impl SideTables {
             _ => return,
         };
         // Marks between thousands that are blanks make two columns of one.
-        if words.len() < 4 || words.len() > columns.len() + 1 {
+        if words.len() < 4 || words.len() > columns.len().max(ALL_COLUMNS) + 1 {
             return;
         }
         let bare = words[1].bytes().all(|byte| byte.is_ascii_digit());
@@ -263,6 +278,28 @@ impl SideTables {
         }
     }
 
+    /// `TotalVisibleMemorySize : 16711680`, `FreePhysicalMemory=3145728`: KiB, of one object's properties.
+    fn property(&mut self, text: &str, line: u64) {
+        let Some((name, number)) = text.split_once([':', '=']).map(|(name, number)| (name.trim(), number.trim()))
+        else {
+            return;
+        };
+        let Some(figure) = amount(number, Some("KiB"), false, line).map(exactly) else { return };
+        let open = self.readings.last().is_some_and(|last| {
+            last.of == SideTable::WindowsSystem && line.saturating_sub(last.line) <= WINDOWS_PROPERTIES
+        });
+        if !open {
+            self.keep(SideTable::WindowsSystem, None, line, |_| {});
+        }
+        if let Some(last) = self.readings.last_mut() {
+            match name {
+                "TotalVisibleMemorySize" => last.total = Some(figure),
+                "FreePhysicalMemory" => last.free = Some(figure),
+                _ => {}
+            }
+        }
+    }
+
     fn row(&mut self, words: &[&str], line: u64) {
         // `df -h | grep shm` leaves no header: sizes with a unit need none.
         let named = matches!(words, ["tmpfs" | "shm", total, ..] if total.ends_with(|c: char| c.is_ascii_uppercase()));
@@ -318,7 +355,19 @@ impl SideTables {
                     });
                 }
             }
-            Header::Free(_) => {}
+            Header::WindowsSystem(names) if line <= at + NEAR && words.len() == names.len() => {
+                let figure = |name: &str| {
+                    let column = names.iter().position(|of| of == name)?;
+                    amount(words.get(column)?, Some("KiB"), false, line).map(exactly)
+                };
+                let (total, free) = (figure("TotalVisibleMemorySize"), figure("FreePhysicalMemory"));
+                if total.or(free).is_some() {
+                    self.keep(SideTable::WindowsSystem, None, line, |reading| {
+                        (reading.total, reading.free) = (total, free);
+                    });
+                }
+            }
+            Header::Free(_) | Header::WindowsSystem(_) => {}
         }
     }
 }
@@ -330,6 +379,10 @@ fn is_number(word: &str) -> bool {
 fn header(words: &[&str], text: &str) -> Option<Header> {
     if words.first() == Some(&"total") && words.get(1) == Some(&"used") && words.get(2) == Some(&"free") {
         return Some(Header::Free(words.iter().map(|word| word.to_ascii_lowercase()).collect()));
+    }
+    let of_windows = |word: &&str| matches!(*word, "TotalVisibleMemorySize" | "FreePhysicalMemory");
+    if words.iter().any(of_windows) && words.iter().all(|word| word.bytes().all(|byte| byte.is_ascii_alphanumeric())) {
+        return Some(Header::WindowsSystem(words.iter().map(|word| (*word).to_string()).collect()));
     }
     if words.first() == Some(&"Filesystem") && text.contains("Mounted on") {
         let unit = match words.get(1).copied() {
@@ -535,6 +588,29 @@ mod tests {
              4f1e   train     801.20%   61.2GiB / 64GiB       95.62%    1MB / 2MB");
         assert_eq!(bytes(docker.total), Some(64 * GIB));
         assert_eq!(bytes(docker.used), Some((61.2 * GIB as f64).round() as u64));
+    }
+
+    #[test]
+    fn rows_of_free_without_a_header_have_its_first_columns() {
+        let cut = one("[root@mq1 ~]# free -m | sed -n 2p\nMem:      7821     7012      201       16      607      402");
+        assert_eq!((bytes(cut.total), bytes(cut.used)), (Some(7821 * MIB), Some(7012 * MIB)));
+        assert_eq!((bytes(cut.free), cut.available), (Some(201 * MIB), None), "older releases end with what is cached");
+    }
+
+    #[test]
+    fn windows_memory_is_read_as_a_table_and_as_a_list() {
+        let table =
+            one("PS D:\\> Get-CimInstance Win32_OperatingSystem | Select TotalVisibleMemorySize,FreePhysicalMemory\n\
+             \n\
+             TotalVisibleMemorySize FreePhysicalMemory\n\
+             ---------------------- ------------------\n\
+             16711680            3145728");
+        assert_eq!((bytes(table.total), bytes(table.free)), (Some(16_711_680 << 10), Some(3 << 30)));
+        let list =
+            one("FreePhysicalMemory     : 3145728\nFreeVirtualMemory      : 9\nTotalVisibleMemorySize : 16711680");
+        assert_eq!((bytes(list.total), bytes(list.free)), (Some(16_711_680 << 10), Some(3 << 30)));
+        let wmic = one("FreePhysicalMemory=3145728\nTotalVisibleMemorySize=16711680");
+        assert_eq!((bytes(wmic.total), bytes(wmic.free)), (Some(16_711_680 << 10), Some(3 << 30)));
     }
 
     #[test]

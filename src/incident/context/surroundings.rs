@@ -188,6 +188,18 @@ pub(super) fn platform(text: &str, found: &mut Vec<Setting>) {
     ]) {
         found.push(Setting::Container);
     }
+    if prompt_of_a_container(text) {
+        found.push(Setting::Container);
+    }
+}
+
+/// True for a prompt on a host that has the name which Docker gives a container: `root@3f1c5be2a9d1:/work#`.
+fn prompt_of_a_container(text: &str) -> bool {
+    let Some((_, rest)) = text.trim_start_matches('(').split_once("root@") else { return false };
+    let name = rest.split([':', ' ', '#', ']']).next().unwrap_or_default();
+    name.len() == 12
+        && name.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'a'..=b'f'))
+        && name.bytes().any(|b| b.is_ascii_digit())
 }
 
 /// Names of libraries and compilers for Windows, and what programs say of their system.
@@ -542,6 +554,8 @@ pub(super) fn clues(text: &str, found: &mut Vec<Clue>) {
             "c++ exception with description",
             "exception: the following operation failed in the torchscript interpreter",
         ]) || text.starts_with("LAMMPS (")
+            // Torch 7, whose scripts are written in Lua.
+            || text.contains("bin/luajit:") || text.contains("bin/lua:") || lower.trim_end().ends_with("in main chunk")
             || text.starts_with("[==========] Running "),
     );
     // The bar of Lightning's `trainer.predict`; what Ultralytics prints of each frame, and is told for it.

@@ -423,8 +423,9 @@ fn phase_of(frame: &Frame) -> Option<Phase> {
         return Some(Phase::Validation);
     }
     // `train_val`, `run_train_validation_loop`: what goes over both is neither.
-    let both = lower.contains("train");
-    let validating = lower.contains("valid") && !lower.contains("validate_") && !lower.contains("_invalid")
+    let both = lower.contains("train") && !file.ends_with("/hooks/evaluation.py");
+    let validating = file.ends_with("/hooks/evaluation.py")
+        || lower.contains("valid") && !lower.contains("validate_") && !lower.contains("_invalid")
         || lower == "evaluate"
         || (lower == "test" || lower.starts_with("test_")) && !installed
         || lower == "eval"
