@@ -247,7 +247,7 @@ impl<'a> Draft<'a> {
         });
         let lines: Vec<Knob> = made.into_iter().filter(known).chain(written.map(|(.., knob)| knob)).collect();
         let elsewhere = |knob: &Knob| knob.target.is_code() && knob.calls().any(|call| !self.case.may_write(call));
-        let lines = lines.into_iter().map(|knob| if elsewhere(&knob) { knob.as_arguments() } else { knob });
+        let lines = lines.into_iter().map(|knob| if elsewhere(&knob) { knob.into_arguments() } else { knob });
         let (seen, unseen): (Vec<Knob>, Vec<Knob>) =
             lines.partition(|knob| self.case.shows_the_library_of(&knob.line.en));
         if !seen.is_empty() || unseen.is_empty() {

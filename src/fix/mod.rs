@@ -285,7 +285,7 @@ impl Knob {
     }
 
     /// The arguments of those calls alone, for a program that makes them by settings of its own.
-    pub(crate) fn as_arguments(self) -> Knob {
+    pub(crate) fn into_arguments(self) -> Knob {
         let told = |line: &str, of: fn(&str) -> String| {
             let (code, remark) = line.split_once("   # ").map_or((line, None), |(code, remark)| (code, Some(remark)));
             let (names, arguments) = arguments_of(code)?;
