@@ -183,7 +183,8 @@ pub fn own_code(case: &Case) -> bool {
         return false;
     }
     // A trainer that samples keeps an engine within, and its user writes the trainer's settings.
-    let within = || case.engine_around().is_none() && case.context.user_frame().is_some();
+    let written = case.trainer().is_some() || case.context.user_frame().is_some();
+    let within = || case.engine_around().is_none() && written;
     (case.engine().is_none() || within()) && !application
 }
 
