@@ -2,7 +2,7 @@
 
 use super::Way;
 use super::head;
-use super::line::Found;
+use super::line::{Found, is_level};
 use super::word::{is_capitalised, is_common, is_proper, named, unversioned};
 use crate::dialect::record::Record;
 use crate::domain::Program;
@@ -92,6 +92,9 @@ fn word(text: &str) -> &str {
 /// True for `1.2`, `v1.2.3`, `(2.0)`, `2023.2`.
 fn is_version(word: &str) -> bool {
     let word = word.trim_start_matches(['v', 'V', '(', '[', '"']).trim_end_matches([')', ']', ',', ':', ';', '"']);
+    // `g4.11.3`: three numbers behind another letter.
+    let three = word.bytes().filter(|byte| *byte == b'.').count() == 2;
+    let word = word.strip_prefix(|c: char| c.is_ascii_lowercase()).filter(|_| three).unwrap_or(word);
     // `0.310E+00` is a measurement.
     if ["E+", "E-", "e+", "e-"].iter().any(|exponent| word.contains(exponent)) {
         return false;
@@ -334,21 +337,27 @@ fn began(text: &str) -> Option<Program> {
         let behind: Vec<&str> = rest.split_whitespace().skip(1).take(2).collect();
         let alone = match behind.as_slice() {
             [] => is_capitalised(next),
-            [number, ..] => is_version(number) || number.len() >= 5 && number.bytes().all(|byte| byte.is_ascii_digit()),
+            // `gr-v2.1.0`: a version's tag.
+            [number, ..] => {
+                is_version(number.split_once("-v").map_or(*number, |(_, number)| number))
+                    || number.len() >= 5 && number.bytes().all(|byte| byte.is_ascii_digit())
+            }
         };
         if opens && (is_proper(next) && !loads || greets && is_capitalised(next) || starts && alone) {
             return named(unversioned(next));
         }
     }
-    // `Puma starting in …`, `Gridlib (25.09-4) initialized`, `gridd v1.2.0 ready`
+    // `Puma starting in …`, `Gridlib (25.09-4) initialized`, `gridd v1.2.0 ready`, `Grid DNS 3.3.5 starting`
     const READY: &[&str] =
         &["starting", "started", "initialized", "initialised", "booting", "booted", "ready", "launched"];
-    let mut heads = text.split_whitespace().skip_while(|word| word.bytes().any(|byte| byte.is_ascii_digit())).take(3);
+    let stamp = |word: &&str| word.bytes().any(|byte| byte.is_ascii_digit()) || is_level(word);
+    let mut heads = text.split_whitespace().skip_while(stamp).take(4);
     if let (Some(name), Some(second)) = (heads.next(), heads.next()) {
         let plain = |word: &str| word.trim_end_matches(['.', ':', ',', '!']).to_ascii_lowercase();
-        let third = heads.next().map(plain).unwrap_or_default();
+        let (third, fourth) = (heads.next().unwrap_or_default(), heads.next().unwrap_or_default());
+        let is_ready = |word: &str| READY.contains(&plain(word).as_str());
         let version = second.bytes().any(|byte| byte.is_ascii_digit());
-        let ready = READY.contains(&plain(second).as_str()) || version && READY.contains(&third.as_str());
+        let ready = is_ready(second) || version && is_ready(third) || is_version(third) && is_ready(fourth);
         if ready && is_capitalised(name) && !name.ends_with([':', ']', ')']) {
             return named(name);
         }
@@ -431,6 +440,9 @@ mod tests {
             ("Gridlib (25.09-4-g7e0d4c1) initialized", Some("gridlib")),
             ("Puma starting in cluster mode...", Some("puma")),
             ("Worker 1 (PID: 9) booted in 9.1s", None),
+            ("2024-06-11T03:00:02 info: Gridbase DNS 3.3.5 starting", Some("gridbase")),
+            ("Starting gridbase gr-v1.21.2-4d1c1d6", Some("gridbase")),
+            ("GridDOOM g4.11.3 - 2023-10-26", Some("griddoom")),
         ] {
             assert_eq!(named_by(line).as_deref(), name, "{line}");
         }

@@ -210,6 +210,12 @@ const LOOKS: &[&str] = &[
     "swapon",
     "fallocate",
     "numastat",
+    "sacct",
+    "seff",
+    "squeue",
+    "scontrol",
+    "sinfo",
+    "scancel",
     "nl",
     "uniq",
     "tr",
@@ -338,7 +344,7 @@ fn of_line(text: &str) -> Option<(Way, Program)> {
     let text = text.trim_start();
     prompt(text).or_else(|| {
         let Some(command) = typed(text).or_else(|| killed(text)) else { return unprompted(text) };
-        let run = run(command);
+        let run = run(command).or_else(|| ended(killed(text)?));
         let script = run.is_none_or(|(way, program)| way == Way::Script && matches!(program, Program::Unlisted(_)));
         interpreter(command).filter(|_| script).map(|program| (Way::Script, program)).or(run)
     })
@@ -403,6 +409,12 @@ fn killed(text: &str) -> Option<&str> {
     shell.then(|| command.trim_start_matches([' ', '(', '{']))
 }
 
+/// What looks at things is a program like any other where it is what was killed.
+fn ended(command: &str) -> Option<(Way, Program)> {
+    let name = command.split_whitespace().next()?.rsplit('/').next()?;
+    Program::named(name).filter(|_| LOOKS.contains(&name)).map(|program| (Way::Command, program))
+}
+
 /// True for a line that somebody typed.
 pub(super) fn is_typed(line: &str) -> bool {
     let line = line.trim_start();
@@ -464,6 +476,14 @@ fn typed(text: &str) -> Option<&str> {
         let comments = mark.starts_with('%') && !rest.contains(['/', '.', '=']) && !rest.contains(" -");
         return Some(rest).filter(|_| !exclaims && !comments);
     }
+    // `# GRID_CACHE=0 solver …`: root's plain prompt is a comment's mark too, but a comment sets no variable.
+    let set = |word: &str| {
+        let name = word.split_once('=').map_or("", |(name, _)| name);
+        name.len() >= 2 && name.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
+    };
+    if let Some(rest) = text.strip_prefix("# ").filter(|rest| rest.split(' ').next().is_some_and(set)) {
+        return Some(rest);
+    }
     let front = (0..=text.len().min(FRONT)).rev().find_map(|end| text.get(..end)).unwrap_or_default();
     // `user@host:~/work$ solver …`, `[user@host work]$ …`, `root@3f1c:/app# …`, `(env) C:\work>solver.exe …`
     for mark in ["$ ", "# ", "% ", "> "] {
@@ -472,6 +492,8 @@ fn typed(text: &str) -> Option<&str> {
             let last = prompt.rsplit(' ').next().unwrap_or_default();
             let shell = last.contains('@') && last.contains(':') && mark != "> "
                 || prompt.contains('@') && !prompt.contains(' ')
+                // `~/work$ solver …`
+                || mark == "$ " && prompt.starts_with('~') && !prompt.contains(' ')
                 // `login01:~/work> solver …`
                 || [":~", ":/"].iter().any(|home| prompt.contains(home)) && !prompt.contains([' ', '"', '\''])
                 || prompt.contains('@') && prompt.starts_with(['[', '('])
@@ -686,6 +708,11 @@ mod tests {
             ("$ nvidia-smi", None),
             ("$ grep -n \"A\\|GRID_COUNT\" grid.h", None),
             ("$ ls -l gridtool.log", None),
+            ("~/fpga/dma$ gridtool -n 4", Some("gridtool")),
+            ("# GRID_CACHE=0 gridtool -n 4", Some("gridtool")),
+            ("# gridtool runs here", None),
+            ("$ sacct -j 4711 -o JobID,State", None),
+            ("job.sh: line 4: 4711 Killed                  grep -w -f a.txt b.txt", Some("grep")),
             ("$ cat a.txt | gridtool -n 4", Some("gridtool")),
             ("login01:~/cam> gridtool -v U,V a.nc", Some("gridtool")),
             ("% given 1000, kept 48110", None),

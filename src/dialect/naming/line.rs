@@ -552,6 +552,11 @@ fn prefix(line: &str, found: Found<'_>) {
             of_package(logger).into_iter().for_each(|program| found(Way::Logger, program));
             return;
         }
+        // `service[4711] …: grid: …`: a part of any system with its process, and then who.
+        if body.split_once('[').is_some_and(|(name, pid)| is_common(name) && pid.bytes().all(|b| b.is_ascii_digit())) {
+            rest = behind;
+            continue;
+        }
         let lettered = body.starts_with(|c: char| c.is_ascii_alphabetic());
         let clock = digits * 2 > body.len() || body.contains(':') && digits > 0 && !lettered || digits >= 6;
         if body.is_empty() || clock || is_level(word) {
@@ -585,7 +590,7 @@ fn prefix(line: &str, found: Found<'_>) {
         }
         // `solver FATAL …`, `calculix : …`: who writes, and then how grave it is, or a colon as French sets it.
         let next = behind.split_whitespace().next().unwrap_or_default();
-        let grave = next.trim_end_matches([':', ']']);
+        let grave = next.trim_end_matches([':', ']', '!']);
         let graded = is_level(grave) && grave.len() >= 3 && grave.bytes().all(|byte| byte.is_ascii_uppercase());
         if graded || next == ":" {
             let program = if body.contains('.') && !is_file(body) { of_package(body) } else { own_word(body) };

@@ -71,7 +71,8 @@ const NO_NAMES: &str = "\
     segmentation segments select self send sender sending sep september sequential serial server servers service \
     services sess session sessions set setting settings severe sh shall shard shards shared she shell shm should \
     sigabrt sigbus sigkill signal sigsegv sigterm simulate simulating simulation singularity size sizeof sizes slab \
-    slave sleep slf4j slogan slurmstepd small smaller so socket software solve solver solving some sometimes sort \
+    slave sleep slf4j slogan slurm_script slurmstepd small smaller so socket software solve solver solving some \
+    sometimes sort \
     sorting source sources spid split splits splitting spring sql sqlstate src srun stack stacktrace stage staging \
     start started starting state statement static statistics stats status std stderr stdin stdlib stdout step steps \
     still stop stopped stopping storage stream streams string strings studio subject subroutine succeeded success \
