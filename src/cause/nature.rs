@@ -161,14 +161,18 @@ fn installed(incident: &Incident) -> Option<&str> {
     let first = incident.context.frames.iter().find(|frame| frame.function == "<module>")?;
     let (folder, name) = first.file.rsplit_once(['/', '\\'])?;
     let name = name.trim_end_matches(".exe");
-    let word = name.len() >= 3 && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
     let bin = folder.ends_with("/bin") || folder.ends_with("\\Scripts");
-    let launches = naming::is_wrapper(name) || Program::named(name).is_some_and(|program| program.runs_others());
-    (bin && word && !launches).then_some(name)
+    (bin && is_its_own(name)).then_some(name)
 }
 
-/// The name of the process that the killer ended, where it is a program's: `tmux: server` is tmux's, and that of a
-/// runtime or a launcher says nothing of what it ran.
+/// True for a word that names a program which works by itself, rather than launches others.
+fn is_its_own(name: &str) -> bool {
+    let word = name.len() >= 3 && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
+    word && !naming::is_wrapper(name) && !Program::named(name).is_some_and(|program| program.runs_others())
+}
+
+/// The name of the process that the killer ended, where it is a program's: `tmux: server` is tmux's, what an
+/// interpreter ran as a service is the service's, and that of a runtime or a launcher says nothing of what it ran.
 fn killed(incident: &Incident) -> Option<&str> {
     let event = &incident.event;
     let name = event.facts.process_name.get().filter(|_| event.program.kind() == Kind::OomKiller)?;
@@ -185,9 +189,7 @@ fn killed(incident: &Incident) -> Option<&str> {
     {
         return Some(unit);
     }
-    let word = name.len() >= 3 && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
-    let runs_others = naming::is_wrapper(name) || Program::named(name).is_some_and(|program| program.runs_others());
-    (word && !runs_others).then_some(name)
+    is_its_own(name).then_some(name)
 }
 
 /// True where an engine sizes its cache as a share of what the weights leave free, and the cache is what failed.

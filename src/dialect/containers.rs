@@ -287,8 +287,7 @@ fn eviction(document: &Document, position: usize) -> Option<Event> {
     let start = message.after("lowonresource:", 0)?;
     let mut event = field::event(document, position, "kubernetes-eviction", Program::Kubernetes, Resource::Host);
     if !message.squeezed.get(start..).is_some_and(|what| what.starts_with("memory") || what.starts_with("[memory")) {
-        event.standing = Standing::Harmless;
-        event.harmless_because = Some(text!(
+        event.make_harmless(text!(
             en: "the node was short of something else than memory: disk, inodes or process ids",
             zh: "节点缺少的不是内存，而是磁盘、inode 或进程号"
         ));

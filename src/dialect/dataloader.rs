@@ -77,8 +77,7 @@ fn full_device(document: &Document, position: usize) -> Option<Event> {
     let mut event = field::event(document, position, "shared-memory-full", Program::Python, Resource::Shm);
     event.sign(Sign::NoFigures);
     if !shared {
-        event.standing = Standing::Harmless;
-        event.harmless_because = Some(text!(
+        event.make_harmless(text!(
             en: "a disk or quota is full, not the memory",
             zh: "磁盘或配额已满，并非内存不足"
         ));
@@ -167,15 +166,13 @@ fn worker(document: &Document, position: usize) -> Option<Event> {
         }
         End::Exited(Some(_)) => {
             event.dialect = "dataloader-exited";
-            event.standing = Standing::Harmless;
-            event.harmless_because = Some(text!(
+            event.make_harmless(text!(
                 en: "the worker ended with an ordinary exit code, so it failed by an error of its own, not by the killer",
                 zh: "worker 以普通退出码结束，属于自身报错，并非被 OOM killer 杀死"
             ));
         }
         End::OtherSignal => {
-            event.standing = Standing::Harmless;
-            event.harmless_because = Some(text!(
+            event.make_harmless(text!(
                 en: "this signal comes from a bug in native code or from someone stopping the job, not from a lack of memory",
                 zh: "该信号来自原生代码缺陷或人为终止，并非内存不足"
             ));
@@ -301,9 +298,8 @@ fn shared_file(document: &Document, position: usize) -> Option<Event> {
     } else {
         None
     };
-    if harmless.is_some() {
-        event.standing = Standing::Harmless;
-        event.harmless_because = harmless;
+    if let Some(because) = harmless {
+        event.make_harmless(because);
         return Some(event);
     }
     // A few pages are there as long as anything runs: what ended is the number of mappings (vm.max_map_count).

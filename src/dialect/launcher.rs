@@ -106,24 +106,21 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     event.rank = rank(document, position).or(event.rank);
 
     if stopped_by_someone(document, position, &death) {
-        event.standing = Standing::Harmless;
-        event.harmless_because = Some(text!(
+        event.make_harmless(text!(
             en: "the process was killed on purpose: the log shows a time-out, a stop or a cancel before its end",
             zh: "进程是被主动终止的：结束之前日志中有超时、停止或取消的记录"
         ));
         return Some(event);
     }
     if field::text(document, position).contains("Execution is retried") {
-        event.standing = Standing::Harmless;
-        event.harmless_because = Some(text!(
+        event.make_harmless(text!(
             en: "the step was killed and is run again; what ends the job, if anything, is told later",
             zh: "该步骤被杀死后会重新执行；如果作业最终失败，后文另有说明"
         ));
         return Some(event);
     }
     if proof::around(document, position, None).is_none() && proof::is_denied(document, position) {
-        event.standing = Standing::Harmless;
-        event.harmless_because = Some(text!(
+        event.make_harmless(text!(
             en: "somebody asked whether memory was the reason, and the answer in the log is no",
             zh: "有人查询过是否因内存被杀，日志中的回答是否"
         ));

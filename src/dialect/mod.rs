@@ -296,6 +296,12 @@ impl Event {
     pub fn sign(&mut self, sign: Sign) {
         self.signs.entry(sign).or_insert(self.at);
     }
+
+    /// Makes it one that did no harm, and says why.
+    pub fn make_harmless(&mut self, because: crate::text::Text) {
+        self.standing = Standing::Harmless;
+        self.harmless_because = Some(because);
+    }
 }
 
 /// A program family's reader.
@@ -550,9 +556,8 @@ impl Look {
             event.caller = caller.or_else(|| naming::fork(document, position, event.program));
         }
         if !self.spent && net::survived(document, position, &event) {
-            event.standing = Standing::Harmless;
             event.sign(Sign::CaughtAndContinued);
-            event.harmless_because = Some(net::got_over());
+            event.make_harmless(net::got_over());
         }
         if event.message.contains("NCCL") {
             event.sign(Sign::Nccl);

@@ -1,7 +1,7 @@
 //! NCCL's shared-memory segments in `/dev/shm` (`src/misc/shmutils.cc` of NCCL).
 
 use super::field;
-use super::{Dialect, Event, Fact, Resource, Sign, Standing};
+use super::{Dialect, Event, Fact, Resource, Sign};
 use crate::domain::Program;
 use crate::evidence::Span;
 use crate::input::Document;
@@ -35,14 +35,12 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     let mut above = field::before(position, 4).map(|at| field::text(document, at));
     let denied = above.any(|line| line.contains("shm_open failed") && line.contains("Permission denied"));
     if denied {
-        event.standing = Standing::Harmless;
-        event.harmless_because = Some(not_opened());
+        event.make_harmless(not_opened());
     }
     if let Some(errno) = message.find("error:", start) {
         end = end.max(errno + 1);
         if ["Permissiondenied", "Nosuchfile", "Toomanyopenfiles"].iter().any(|why| message.find(why, errno).is_some()) {
-            event.standing = Standing::Harmless;
-            event.harmless_because = Some(not_opened());
+            event.make_harmless(not_opened());
         }
     }
     event.at = Span::lines(event.at.first, message.line_at(end.saturating_sub(1)).max(event.at.first));
@@ -62,6 +60,7 @@ fn not_opened() -> Text {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dialect::Standing;
 
     #[test]
     fn the_size_of_the_segment_is_the_request() {

@@ -87,8 +87,7 @@ fn refused(document: &Document, position: usize, dialect: &'static str, program:
 }
 
 fn harmless(mut event: Event, because: crate::text::Text) -> Option<Event> {
-    event.standing = Standing::Harmless;
-    event.harmless_because = Some(because);
+    event.make_harmless(because);
     Some(event)
 }
 

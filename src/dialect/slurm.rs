@@ -56,6 +56,7 @@ fn cgroup_kill(document: &Document, position: usize) -> Event {
         return event;
     }
     surroundings(document, position, &mut event);
+    accounts(document, position, &mut event);
     event
 }
 
@@ -72,6 +73,7 @@ fn task(document: &Document, position: usize) -> Event {
         return event;
     }
     surroundings(document, position, &mut event);
+    accounts(document, position, &mut event);
     event
 }
 
@@ -91,8 +93,7 @@ fn accounting(document: &Document, position: usize) -> Option<Event> {
     if touched || at_some_point && !near().any(died) && went_on(document, position) {
         let mut event = start(document, position, "slurm-memory-limit");
         event.signs.clear();
-        event.standing = Standing::Harmless;
-        event.harmless_because = Some(text!(
+        event.make_harmless(text!(
             en: "the job touched its limit and the kernel made room; by itself this killed nothing",
             zh: "作业触及内存上限，内核回收了内存；仅此一条并不说明有进程被杀"
         ));
@@ -132,6 +133,7 @@ fn accounting(document: &Document, position: usize) -> Option<Event> {
         return Some(event);
     }
     surroundings(document, position, &mut event);
+    accounts(document, position, &mut event);
     Some(event)
 }
 
@@ -212,7 +214,8 @@ fn state(document: &Document, position: usize) -> Option<Event> {
     if event.facts.number(Number::JobId).is_none() {
         field::note_number(&mut event, Number::JobId, job.map(|n| n as f64));
     }
-    state_figures(document, position, job, &mut event);
+    state_figures(document, position, &mut event);
+    accounts(document, position, &mut event);
     let told = |line: &str| {
         proof::is_slurm_kill(line) || line.contains("OUT_OF_ME") && !of_another(line) || line.contains("Out Of Memory")
     };
@@ -229,8 +232,8 @@ fn job_of_row(line: &str) -> Option<u64> {
     field::leading_number(line.trim_start())
 }
 
-/// What stands beside the state: columns of `sacct`, lines of `seff` and `scontrol`.
-fn state_figures(document: &Document, position: usize, job: Option<u64>, event: &mut Event) {
+/// What stands beside the state: lines of `seff` and `scontrol`.
+fn state_figures(document: &Document, position: usize, event: &mut Event) {
     let span = |at: usize| Span::line(field::number(document, at));
     for at in field::before(position, NEAR).chain(field::behind(document, position, NEAR)) {
         let line = field::text(document, at);
@@ -247,7 +250,6 @@ fn state_figures(document: &Document, position: usize, job: Option<u64>, event: 
             event.facts.note(Fact::Limit, Figure { bytes, half_width: 0, at: span(at) });
         }
     }
-    accounts(document, position, job, event);
 }
 
 /// Lines behind a report in which somebody asks `sacct` what became of the job.
@@ -255,19 +257,16 @@ const ASKED: usize = 30;
 
 /// What `sacct` accounts of the job: `MaxRSS` and `ReqMem`, in the columns under its heading, or, of `-P`, between
 /// strokes; where the heading was left out (`-n`), in the order of the format that the command names.
-fn accounts(document: &Document, position: usize, job: Option<u64>, event: &mut Event) {
+fn accounts(document: &Document, position: usize, event: &mut Event) {
     let text = |at: usize| field::text(document, at);
-    let is_header = |at: &usize| {
-        let line = text(*at);
-        line.contains("MaxRSS") && columns(line).is_some() || line.contains("ReqMem") && columns(line).is_some()
+    let heading = |at: usize| {
+        let tells = ["MaxRSS", "ReqMem"].iter().any(|name| text(at).contains(name));
+        tells.then(|| columns(text(at))).flatten().map(|columns| (at, columns))
     };
-    let Some(header) = field::before(position, NEAR)
-        .find(is_header)
-        .or_else(|| std::iter::once(position).chain(field::behind(document, position, ASKED)).find(is_header))
-    else {
-        return;
-    };
-    let Some(columns) = columns(text(header)) else { return };
+    let before = field::before(position, NEAR).find_map(heading);
+    let behind = || std::iter::once(position).chain(field::behind(document, position, ASKED)).find_map(heading);
+    let Some((header, columns)) = before.or_else(behind) else { return };
+    let job = event.facts.number(Number::JobId).map(|job| job as u64);
     // Each step has its own; the batch script's is the one of what runs in it.
     let mut peak = None;
     for at in header + 1..=header + ROWS {
@@ -376,8 +375,8 @@ fn field_size(value: &str) -> Option<units::Size> {
 /// other one. A paste may have moved it by some columns.
 fn column<'a>(header: &str, row: &'a str, name: &str) -> Option<&'a str> {
     let places = |line: &str| -> Vec<(usize, usize)> {
-        let words = line.split_whitespace().map(|word| word.as_ptr().addr() - line.as_ptr().addr());
-        words.zip(line.split_whitespace()).map(|(start, word)| (start, start + word.len())).collect()
+        let start = |word: &str| word.as_ptr().addr() - line.as_ptr().addr();
+        line.split_whitespace().map(|word| (start(word), start(word) + word.len())).collect()
     };
     let start = header.find(name)?;
     let of_heading = (start, start + name.len());
@@ -402,8 +401,6 @@ fn surroundings(document: &Document, position: usize, event: &mut Event) {
     if let Some(limit) = requested_memory(document, position) {
         event.facts.note(Fact::Limit, limit);
     }
-    let job = event.facts.number(Number::JobId).map(|job| job as u64);
-    accounts(document, position, job, event);
 }
 
 /// Lines before a report in which a job script or a rule's resources may stand, and lines of the head of the log.

@@ -1,7 +1,7 @@
 //! TensorRT, on cards and on Jetson boards (NvMap). Plain bytes.
 
 use super::notice::{Notice, PHRASE, Phrase, first_of, nearby, settle};
-use super::{Dialect, Event, Fact, Resource, Sign, Standing};
+use super::{Dialect, Event, Fact, Resource, Sign};
 use crate::domain::Program;
 use crate::input::Document;
 use crate::text::Text;
@@ -91,12 +91,11 @@ fn tactic(document: &Document, position: usize) -> Option<Event> {
     let from = notice.starts("kippingtactic")?;
     let mut event =
         notice.event("tensorrt-tactic", Program::TensorRt, Resource::Gpu, 0, notice.text.end_of_first_line());
-    event.standing = Standing::Harmless;
     event.sign(Sign::CaughtAndContinued);
     if let Some((requested, _)) = notice.size("requestedsizeof", from) {
         event.facts.note(Fact::Requested, requested);
     }
-    event.harmless_because = Some(Text::new(
+    event.make_harmless(Text::new(
         "TensorRT's builder skips an implementation that needs too much memory and takes another",
         "TensorRT 构建器跳过了一个内存需求过大的实现（tactic），改用其他实现",
     ));

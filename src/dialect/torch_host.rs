@@ -5,7 +5,7 @@
 
 use super::field;
 use super::joined::{Joined, Printed};
-use super::{Dialect, Event, Fact, Resource, Sign, Standing};
+use super::{Dialect, Event, Fact, Resource, Sign};
 use crate::domain::{Number, Program};
 use crate::evidence::Span;
 use crate::input::Document;
@@ -142,25 +142,19 @@ fn page_locked(document: &Document, position: usize) -> Event {
 }
 
 fn unfinished_checkpoint(document: &Document, position: usize) -> Event {
-    let event = field::event(document, position, "pytorch-checkpoint-write", Program::Pytorch, Resource::Host);
-    harmless(
-        event,
-        text!(
-            en: "a checkpoint file could not be written or read to its end (disk full, quota, interrupted copy): no memory ran out",
-            zh: "检查点文件未能完整写入或读取（磁盘满、配额限制或拷贝中断），并非内存不足"
-        ),
-    )
-}
-
-fn harmless(mut event: Event, because: crate::text::Text) -> Event {
-    event.standing = Standing::Harmless;
-    event.harmless_because = Some(because);
+    let mut event = field::event(document, position, "pytorch-checkpoint-write", Program::Pytorch, Resource::Host);
+    event.make_harmless(text!(
+        en: "a checkpoint file could not be written or read to its end (disk full, quota, interrupted copy): no memory \
+             ran out",
+        zh: "检查点文件未能完整写入或读取（磁盘满、配额限制或拷贝中断），并非内存不足"
+    ));
     event
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dialect::Standing;
 
     fn event(log: &str) -> Option<Event> {
         crate::dialect::testing::first(read, log)

@@ -1,7 +1,7 @@
 //! NVIDIA's Triton inference server: its own pools. What its back ends print is theirs to read.
 
 use super::notice::{Notice, PHRASE, Phrase, first_of};
-use super::{Dialect, Event, Fact, Resource, Sign, Standing, field};
+use super::{Dialect, Event, Fact, Resource, Sign, field};
 use crate::domain::Program;
 use crate::input::Document;
 use crate::text::Text;
@@ -37,9 +37,8 @@ fn read(document: &Document, position: usize) -> Option<Event> {
         let notice = Notice::at(document, position, 1)?;
         let end = notice.text.squeezed.len();
         let mut event = notice.event("triton-server-pinned", Program::TritonServer, Resource::Host, 0, end);
-        event.standing = Standing::Harmless;
         event.sign(Sign::CaughtAndContinued);
-        event.harmless_because = Some(Text::new(
+        event.make_harmless(Text::new(
             "the pinned pool is used up and the server goes on with ordinary memory, which is slower",
             "锁页内存池已用尽，服务改用普通内存继续运行，仅速度变慢",
         ));
@@ -60,9 +59,8 @@ fn read(document: &Document, position: usize) -> Option<Event> {
         next.starts_with('E') && ["error", "failed"].iter().any(|word| next.to_ascii_lowercase().contains(word))
     };
     if falls_back && !field::behind(document, position, 2).any(refused) {
-        event.standing = Standing::Harmless;
         event.sign(Sign::CaughtAndContinued);
-        event.harmless_because = Some(Text::new(
+        event.make_harmless(Text::new(
             "the pool of CUDA memory is used up and the server goes on with pinned memory, which is slower",
             "CUDA 内存池已用尽，服务改用锁页内存继续运行，仅速度变慢",
         ));
@@ -73,6 +71,7 @@ fn read(document: &Document, position: usize) -> Option<Event> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dialect::Standing;
 
     #[test]
     fn a_pool_that_is_used_up_is_a_failure_where_the_back_end_says_so() {

@@ -168,8 +168,7 @@ impl Message {
             Means::Failure => {}
             Means::Follower => event.standing = Standing::Follower,
             Means::Harmless(en, zh) => {
-                event.standing = Standing::Harmless;
-                event.harmless_because = Some(Text::new(en, zh));
+                event.make_harmless(Text::new(en, zh));
             }
         }
         Some(event)

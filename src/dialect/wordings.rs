@@ -1,7 +1,7 @@
 //! Wordings that name their program by themselves, one row each; their figures are read by the words around them, as in
 //! the net, which could not tell the program or would not see that memory ran out.
 
-use super::{Dialect, Event, Resource, Sign, Standing, field, net};
+use super::{Dialect, Event, Resource, Sign, field, net};
 use crate::domain::Program;
 use crate::input::Document;
 use crate::text;
@@ -378,9 +378,8 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     }
     net::read_figures(document, position, &mut event, line, found.base);
     if found.survives {
-        event.standing = Standing::Harmless;
         event.sign(Sign::CaughtAndContinued);
-        event.harmless_because = Some(text!(
+        event.make_harmless(text!(
             en: "the program gets over this by itself: it takes another way, or waits",
             zh: "程序自身会处理这种情况：改走其他途径或等待"
         ));

@@ -54,11 +54,7 @@ fn advise(case: &Case) -> Advice {
         None => (4.0, 8.0),
     };
     Draft::new(case, &FIX)
-        .when(
-            "pretrained",
-            case.trainer_seen().is_some()
-                || case.pretrained() && case.trainer_seen().is_none() && !case.context.frames.is_empty(),
-        )
+        .when("pretrained", case.trainer_seen().is_some() || case.pretrained() && !case.context.frames.is_empty())
         .frees_if(case.of_parameters(least, most), case.ask_for_parameters())
         .because(text!(en: "states of 16 bytes per parameter shrink to 8", zh: "每参数 16 字节的状态降到 8 字节"))
 }

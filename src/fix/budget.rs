@@ -70,7 +70,7 @@ impl Budget {
             _ if matches!(case.trainer(), Some(Trainer::DeepSpeed | Trainer::Megatron)) => (masters, masters),
             _ => (lean, full),
         };
-        let stage = context.zero_stage.value().unwrap_or(if context.fsdp.value() == Some(true) { 3 } else { 0 });
+        let stage = case.sharding_stage();
         // What is sharded over nobody knows how many devices may fit each of them.
         let several = case.incident.event.rank.or(context.rank.value()).is_some();
         if stage > 0 && several && !context.world_size.is_known() {

@@ -98,6 +98,7 @@ impl<'a> Case<'a> {
         self.context.phase.value()
     }
 
+    /// The trainer that the log shows, or whose arguments the command gives.
     pub fn trainer(&self) -> Option<Trainer> {
         // transformers' examples without its Trainer have that option too.
         let by_command = || {
@@ -106,6 +107,16 @@ impl<'a> Case<'a> {
             self.context.command.get().is_some_and(gives) && !self.own_loop("transformers/trainer")
         };
         self.trainer_seen().or_else(|| by_command().then_some(Trainer::HfTrainer))
+    }
+
+    /// True where FSDP wraps the model: each rank holds a part of it.
+    pub(super) fn by_fsdp(&self) -> bool {
+        self.context.fsdp.value() == Some(true)
+    }
+
+    /// ZeRO's stage, 0 to 3: FSDP divides what the third does.
+    pub(super) fn sharding_stage(&self) -> u8 {
+        self.context.zero_stage.value().unwrap_or(if self.by_fsdp() { 3 } else { 0 })
     }
 
     /// Probability of a cause: its finding's confidence, and for the resource's plain shortage a share of what no cause
@@ -670,7 +681,7 @@ impl<'a> Case<'a> {
             Some(Precision::Fp32) => 4.0,
             _ => 2.0,
         };
-        let sharded = self.context.fsdp.value() == Some(true) || self.context.zero_stage.value() == Some(3);
+        let sharded = self.by_fsdp() || self.context.zero_stage.value() == Some(3);
         let ranks = if sharded { self.context.world_size.value().unwrap_or(1).max(1) } else { 1 };
         let weights = self.context.parameters.value().unwrap_or(0.0) * each / ranks as f64;
         let rest = (held - Interval::exactly(weights as u64)).at_least_zero();
@@ -775,7 +786,7 @@ impl Case<'_> {
     /// are not: `None`.
     pub fn activations_at_most(&self) -> Option<i128> {
         let context = self.context;
-        let in_parts = context.fsdp.value() == Some(true)
+        let in_parts = self.by_fsdp()
             || context.zero_stage.value().is_some_and(|stage| stage >= 3)
             || context.cpu_offload.value() == Some(true)
             || context.world_size.value().is_some_and(|ranks| ranks > 1)

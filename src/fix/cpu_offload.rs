@@ -55,7 +55,7 @@ fn advise(case: &Case) -> Advice {
     if let Some(why) = case.no_states_yet() {
         return Advice::Withheld(why);
     }
-    let fsdp = case.context.fsdp.value() == Some(true);
+    let fsdp = case.by_fsdp();
     Draft::new(case, &FIX)
         .when("fsdp", fsdp)
         .when("first-fsdp", case.of_the_first_fsdp() && !case.driven())

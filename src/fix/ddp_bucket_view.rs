@@ -36,7 +36,7 @@ fn only_evaluates(case: &Case) -> bool {
 }
 
 fn advise(case: &Case) -> Advice {
-    let sharded = case.context.zero_stage.is_known() || case.context.fsdp.value() == Some(true);
+    let sharded = case.context.zero_stage.is_known() || case.by_fsdp();
     let ranks = case.context.world_size.value().or(case.context.local_processes.value());
     if !case.on_gpu()
         || !case.training()

@@ -3,6 +3,7 @@
 
 use super::case::{Case, clamp_to, show};
 use super::cures::{self, Table};
+use super::knob::{and_remark, remarked};
 use super::need::Need;
 use super::tools::Setting;
 use super::{Advice, Certainty, Costs, Fix, Frees, Knob, Offer, Part};
@@ -379,7 +380,7 @@ const IN_WORDS: [(&str, &str, &str); 7] = [
 fn in_its_settings(line: Text) -> Text {
     let Some((option, en, zh)) = IN_WORDS.iter().find(|(option, ..)| line.en.starts_with(option)) else { return line };
     let value = |line: &str| {
-        let value = line.strip_prefix(option).unwrap_or_default().split("   #").next().unwrap_or_default();
+        let value = and_remark(line.strip_prefix(option).unwrap_or_default()).0;
         if value.is_empty() { String::new() } else { format!(" {value}") }
     };
     Text::new(
@@ -408,7 +409,7 @@ fn of_kobold(case: &Case, target: Target, line: Text) -> Text {
         let found = OF_KOBOLD.iter().find_map(|(option, name)| Some((*name, line.strip_prefix(option)?)));
         found.map_or(line.to_string(), |(name, rest)| {
             // Releases of llama.cpp itself, which the remarks name, are none of its.
-            let rest = if name == "--gpulayers " { rest.split("   #").next().unwrap_or_default() } else { rest };
+            let rest = if name == "--gpulayers " { and_remark(rest).0 } else { rest };
             let name = if name == "--contextsize " && case.embeds() { "--embeddingsmaxctx " } else { name };
             format!("{name}{rest}")
         })
@@ -445,7 +446,7 @@ fn argument(target: Target, line: Text) -> Text {
         let spelled = |line: &str| {
             let found = LLAMA_ARGUMENTS.iter().find_map(|(option, name)| Some((name, line.strip_prefix(option)?)));
             found.map_or(line.to_string(), |(name, value)| {
-                let value = value.split("   #").next().unwrap_or_default();
+                let value = and_remark(value).0;
                 format!("Llama(..., {name}{value})")
             })
         };
@@ -461,7 +462,7 @@ fn argument(target: Target, line: Text) -> Text {
         return line;
     }
     let spelled = |line: &str| {
-        let options = line.split("   #").next().unwrap_or_default();
+        let options = and_remark(line).0;
         let arguments: Vec<String> = options
             .split("--")
             .map(str::trim)
@@ -481,9 +482,9 @@ fn argument(target: Target, line: Text) -> Text {
 /// A line with one more remark behind it.
 fn remark(line: Text, more: Option<&Text>) -> Text {
     let Some(more) = more else { return line };
-    let with = |line: String, more: &str, comma: &str| match line.contains("   # ") {
-        true => format!("{line}{comma}{more}"),
-        false => format!("{line}   # {more}"),
+    let with = |line: String, more: &str, comma: &str| match and_remark(&line) {
+        (_, Some(_)) => format!("{line}{comma}{more}"),
+        (line, None) => remarked(line, Some(more)),
     };
     Text::new(with(line.en, &more.en, "; "), with(line.zh, &more.zh, "；"))
 }

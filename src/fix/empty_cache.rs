@@ -43,7 +43,9 @@ fn advise(case: &Case) -> Advice {
             zh: "PyTorch 在报错前已归还 Metal 缓存中未用的部分"
         ));
     }
-    if !case.pytorch() && case.trainer().is_none() {
+    // A compiled program that prints the allocator's figures has that allocator; Torch 7 has another one.
+    let of_another = case.native_program() && case.allocated().is_none();
+    if !case.pytorch() && case.trainer().is_none() || of_another {
         return Advice::Silent;
     }
     if case.clue(Clue::SecondFramework) || case.sign(Sign::ForeignLibrary) {

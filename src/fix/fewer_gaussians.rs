@@ -27,17 +27,9 @@ pub const FIX: Fix = Fix {
         line(Target::Shell, "--pipeline.model.stop-split-at 10000").when("nerfstudio"),
         line(Target::Shell, "--pipeline.datamanager.camera-res-scale-factor 0.5").when("nerfstudio"),
         line(Target::Shell, "--densify_until_iter 10000 --densify_grad_threshold <twice>")
-            .note(
-                "0.0002 in the first program, others start from another value",
-                "原程序默认 0.0002，其他程序的初值不同",
-            )
+            .note(FROM.0, FROM.1)
             .when("growing"),
-        line(Target::Shell, "--densify_grad_threshold <twice>")
-            .note(
-                "0.0002 in the first program, others start from another value",
-                "原程序默认 0.0002，其他程序的初值不同",
-            )
-            .when("growing-to-the-end"),
+        line(Target::Shell, "--densify_grad_threshold <twice>").note(FROM.0, FROM.1).when("growing-to-the-end"),
         line(Target::Shell, "-r 2")
             .note("half the resolution; 4 for a quarter", "分辨率减半；4 为四分之一")
             .when("original"),
@@ -51,6 +43,10 @@ pub const FIX: Fix = Fix {
     fixtures: &["fix/gaussians"],
     advise,
 };
+
+/// What the gradient is set to where nothing is said, in English and Chinese.
+const FROM: (&str, &str) =
+    ("0.0002 in the first program, others start from another value", "原程序默认 0.0002，其他程序的初值不同");
 
 /// The step that `--densify_until_iter` is set to here, of 15,000 by default.
 const EARLIER_END: u64 = 10_000;

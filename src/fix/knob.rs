@@ -76,12 +76,8 @@ impl Line {
 
     /// The template with its remark.
     pub fn template(&self) -> Text {
-        let with = |code: &str, note: Option<&str>| match note {
-            Some(note) => format!("{code}   # {note}"),
-            None => code.to_string(),
-        };
-        let zh = with(self.zh, self.note.map(|note| note.1));
-        Text::new(with(self.en, self.note.map(|note| note.0)), blanks_in_chinese(zh))
+        let zh = remarked(self.zh, self.note.map(|note| note.1));
+        Text::new(remarked(self.en, self.note.map(|note| note.0)), blanks_in_chinese(zh))
     }
 
     /// The line with this incident's figures; `None` where one that it needs is not known.
@@ -94,6 +90,19 @@ impl Line {
         text.zh = blanks_in_chinese(text.zh);
         placeholders(&text.en).is_empty().then_some(text)
     }
+}
+
+/// What sets a remark off from the line that it stands behind.
+const REMARK: &str = "   # ";
+
+/// A line and the remark behind it.
+pub(super) fn and_remark(line: &str) -> (&str, Option<&str>) {
+    line.split_once(REMARK).map_or((line, None), |(line, remark)| (line, Some(remark)))
+}
+
+/// A line with a remark behind it.
+pub(super) fn remarked(line: &str, remark: Option<&str>) -> String {
+    remark.map_or_else(|| line.to_string(), |remark| format!("{line}{REMARK}{remark}"))
 }
 
 /// What stands in angle brackets for the reader to fill in, in both languages.

@@ -287,10 +287,10 @@ impl Knob {
     /// The arguments of those calls alone, for a program that makes them by settings of its own.
     pub(crate) fn into_arguments(self) -> Knob {
         let told = |line: &str, of: fn(&str) -> String| {
-            let (code, remark) = line.split_once("   # ").map_or((line, None), |(code, remark)| (code, Some(remark)));
+            let (code, remark) = knob::and_remark(line);
             let (names, arguments) = arguments_of(code)?;
             let remark = remark.map(|remark| format!("; {remark}")).unwrap_or_default();
-            Some(format!("{arguments}   # {}{remark}", of(&names)))
+            Some(knob::remarked(&arguments, Some(&format!("{}{remark}", of(&names)))))
         };
         let en = told(&self.line.en, |names| format!("of its {names}, as the program sets it"));
         let zh = told(&self.line.zh, |names| format!("{names} 的参数，写法以程序的设置为准"));
@@ -369,11 +369,11 @@ fn as_options(line: &str) -> Option<String> {
             _ => format!("--{name} {}", value.trim_matches('"')),
         })
     };
-    let (line, remark) = line.split_once("   # ").map_or((line, None), |(line, remark)| (line, Some(remark)));
+    let (line, remark) = knob::and_remark(line);
     let dictionary = line.find(", ").filter(|_| line.ends_with('}'));
     let line = dictionary.map_or(line, |at| &line[..at]);
     let options = line.split(", ").map(option).collect::<Option<Vec<_>>>()?.join(" ");
-    Some(remark.map_or(options.clone(), |remark| format!("{options}   # {remark}")))
+    Some(knob::remarked(&options, remark))
 }
 
 /// A shell of Windows.
@@ -397,7 +397,7 @@ impl Shell {
 /// stands before `&&`, blanks included, would be its value.
 fn of_windows(line: &str, shell: Shell) -> String {
     if let Some(set) = line.strip_prefix("export ") {
-        let (sets, remark) = set.split_once("   # ").map_or((set, None), |(sets, remark)| (sets, Some(remark)));
+        let (sets, remark) = knob::and_remark(set);
         let mut rest = Some(sets);
         let each = std::iter::from_fn(|| {
             let (set, after) = rest.map(first_word)?;
@@ -405,7 +405,7 @@ fn of_windows(line: &str, shell: Shell) -> String {
             Some(shell.sets(set))
         });
         let sets = each.collect::<Vec<_>>().join("\n");
-        return remark.map_or(sets.clone(), |remark| format!("{sets}   # {remark}"));
+        return knob::remarked(&sets, remark);
     }
     let (set, command) = first_word(line);
     let names_a_variable = set.split_once('=').is_some_and(|(name, _)| {
@@ -528,7 +528,9 @@ impl Fix {
     /// True for changes of what is not there yet where it failed, or of what a program of this kind does not have.
     fn of_another_kind(&self, case: &Case) -> bool {
         // What is written in Python, and what a program in another language mostly lacks.
-        const OF_PYTHON: [&str; 10] = [
+        const OF_PYTHON: [&str; 12] = [
+            "gc-collect",
+            "set-per-process-memory-fraction",
             "gradient-checkpointing",
             "mixed-precision",
             "activation-offload",

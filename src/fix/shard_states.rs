@@ -44,14 +44,14 @@ pub const FIX: Fix = Fix {
 
 fn advise(case: &Case) -> Advice {
     let ranks = case.context.world_size.value();
-    if case.context.fsdp.value() == Some(true) {
+    if case.by_fsdp() {
         return Advice::Withheld(text!(en: "everything is sharded already", zh: "状态已全部切分"));
     }
     if ranks.is_none_or(|ranks| ranks < 2) {
         return over_more(case);
     }
     let n = ranks.unwrap_or(2);
-    let stage = case.context.zero_stage.value().unwrap_or(if case.context.fsdp.value() == Some(true) { 3 } else { 0 });
+    let stage = case.sharding_stage();
     if stage >= 3 {
         return Advice::Withheld(text!(en: "everything is sharded already", zh: "状态已全部切分"));
     }

@@ -66,19 +66,19 @@ fn advise(case: &Case) -> Advice {
             });
         // Copies that the user's own line makes on the device.
         let copies = ["clone(", "copy", "state_dict("].iter().any(|call| case.failing_code().contains(call));
-        let draft = Draft::new(case, &FIX).when("fsdp", case.context.fsdp.value() == Some(true));
+        let draft = Draft::new(case, &FIX).when("fsdp", case.by_fsdp());
         let draft = match case.failing_line().filter(|_| copies && !unshards) {
             Some(place) => draft.when("own-weights", true).fill("place", place),
             // What every rank has a part of is its own: without the optimizer's state as large.
-            None => draft.when("own-weights", case.reads_own_weights() || case.context.fsdp.value() == Some(true)),
+            None => draft.when("own-weights", case.reads_own_weights() || case.by_fsdp()),
         };
         // A model that no rank has a part of only has no shards to save.
-        let whole = case.reads_own_weights() && case.context.fsdp.value() != Some(true) && !case.several_devices();
+        let whole = case.reads_own_weights() && !case.by_fsdp() && !case.several_devices();
         // What fairscale divides is no state of FSDP.
         let fairscale = case.frames_of("/fairscale/");
         return draft
             .when("whole", whole || fairscale)
-            .when("in-parts", case.context.fsdp.value() == Some(true) && !fairscale)
+            .when("in-parts", case.by_fsdp() && !fairscale)
             .when("unshards", unshards)
             .when(
                 "saves",
@@ -97,7 +97,7 @@ fn advise(case: &Case) -> Advice {
     // The setting is off unless the config says otherwise, and a config that tells the stage was printed.
     let gathers = case.clue(Clue::GathersOnSave) || !case.context.zero_stage.is_known();
     Draft::new(case, &FIX)
-        .when("fsdp", case.context.fsdp.value() == Some(true))
+        .when("fsdp", case.by_fsdp())
         .when("gathers", gathers)
         .when("own-weights", case.reads_own_weights())
         .frees_if(case.of_parameters(12.0, 16.0), case.ask_for_parameters())

@@ -579,7 +579,7 @@ fn constant(case: &Case) -> f64 {
     }
     let optimizer = case.context.optimizer.get().and_then(|name| states::Optimizer::named(name));
     let regime = states::Regime::full_precision(optimizer.unwrap_or(states::Optimizer::Adam));
-    let stage = case.context.zero_stage.value().unwrap_or(if case.context.fsdp.value() == Some(true) { 3 } else { 0 });
+    let stage = case.sharding_stage();
     parameters * regime.sharded(stage, case.context.world_size.value().unwrap_or(1))
 }
 

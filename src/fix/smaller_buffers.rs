@@ -113,13 +113,9 @@ fn advise(case: &Case) -> Advice {
             zh: "是程序自身的上限拒绝了请求：上限更低只会更早拒绝"
         ));
     }
-    let name = case.incident.event.facts.process_name.get().map(|name| name.to_ascii_lowercase());
-    let service =
-        name.and_then(|name| SERVICES.iter().find(|(begin, _)| name.starts_with(begin)).map(|(_, kind)| *kind));
-    let program = case.program();
-    let answers = program.id();
-    let service =
-        service.or_else(|| SERVICES.iter().find(|(begin, _)| answers.starts_with(begin)).map(|(_, kind)| *kind));
+    let kind = |name: &str| SERVICES.iter().find(|(begin, _)| name.starts_with(begin)).map(|(_, kind)| *kind);
+    let killed = case.incident.event.facts.process_name.get().map(|name| name.to_ascii_lowercase());
+    let service = killed.and_then(|name| kind(&name)).or_else(|| kind(case.program().id()));
     let draft = Draft::new(case, &FIX);
     let draft = match service {
         Some(kind) => draft.when(kind, true),

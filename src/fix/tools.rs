@@ -3,7 +3,7 @@
 
 use super::case::Case;
 use super::draft::unspelled;
-use super::knob::{Line, line, said};
+use super::knob::{Line, and_remark, line, said};
 use crate::domain::Target;
 use crate::incident::context::{Clue, Frame, Quantity};
 use crate::text::Text;
@@ -506,7 +506,7 @@ impl Case<'_> {
         let known = WRAPPERS.iter().find(shows).filter(|_| target == Target::Vllm && line.en.starts_with("--"));
         let Some(wrapper) = known else { return Some(unspelled(target, line)) };
         let spelled = |line: &str| {
-            let option = line.split("   #").next().unwrap_or_default().trim_start_matches('-');
+            let option = and_remark(line).0.trim_start_matches('-');
             let (name, value) = option.split_once(' ').unwrap_or((option, "True"));
             let name = name.replace('-', "_");
             let (_, form) = wrapper.names.iter().find(|(of, _)| *of == name)?;

@@ -560,9 +560,8 @@ fn all_over(survivals: &[Option<Survival>]) -> Option<Survival> {
 
 /// A failure that ended nothing, as a note.
 fn outlived(mut event: Event, survival: Survival) -> Event {
-    event.standing = Standing::Harmless;
     event.sign(Sign::CaughtAndContinued);
-    event.harmless_because = Some(survival.text());
+    event.make_harmless(survival.text());
     event
 }
 

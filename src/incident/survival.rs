@@ -174,8 +174,8 @@ impl<'a> Aftermath<'a> {
             if says(ERRORS) {
                 return None;
             }
-            let done_at = text.ends_with(" done") || text.ends_with(": done") || text.contains(" is all done");
-            if done_at && !says(AROUND) {
+            let tells = text.ends_with(" done") || text.contains(" is all done");
+            if tells && !says(AROUND) {
                 done = Some(line.number);
             }
         }
@@ -311,8 +311,7 @@ impl<'a> Aftermath<'a> {
 }
 
 /// True for a line that tells of another try: `trying tile 400`, `failed with 6, trying again`, `failed, re-running
-/// with -usetemp`. What was tried when it
-/// failed (`trying to allocate`) and advice to the reader are none.
+/// with -usetemp`. What was tried when it failed (`trying to allocate`) and advice to the reader are none.
 fn announces_another_try(text: &str) -> bool {
     const TO_THE_READER: &[&str] =
         &["please", "you ", "your ", "should", "could", "consider", "if ", "when ", "never", "http"];

@@ -150,9 +150,8 @@ pub fn explanation() -> Explanation {
     follower.standing = Standing::Follower;
     follower.message = "ChildFailedError".into();
     let mut harmless = Event::new("xla-retry", Program::Tensorflow, Resource::Gpu, Span::line(8));
-    harmless.standing = Standing::Harmless;
     harmless.message = "allocator ran out of memory, retrying without a workspace".into();
-    harmless.harmless_because = Some(Text::new("the retry worked", "重试成功"));
+    harmless.make_harmless(Text::new("the retry worked", "重试成功"));
 
     let findings = vec![
         Finding {

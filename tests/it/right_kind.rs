@@ -1128,3 +1128,48 @@ fn a_banner_that_tells_of_a_pod_is_heard_and_a_remark_behind_code_is_not() {
     assert_eq!(first(">>> pod web-1 was OOMKilled\n")["resource"], "cgroup");
     assert!(report(">>> model.save(\"small\")   # fits now, before it was OOMKilled\n").contains("No out-of-memory"));
 }
+
+#[test]
+fn a_prompt_in_a_container_is_told_no_mount_of_the_host() {
+    let log = |host: &str| {
+        format!(
+            "root@{host}:/work# python train.py\nRuntimeError: DataLoader worker (pid 4711) is killed by signal: Bus error. It \
+             is possible that dataloader's workers are out of shared memory. Please try to raise your shared memory limit.\n"
+        )
+    };
+    let lines = |host: &str| lines_of(&log(host), "shm-size").join(" ");
+    assert!(!lines("3f1c5be2a9d1").contains("mount -o remount"), "{}", lines("3f1c5be2a9d1"));
+    assert!(lines("gridnode").contains("mount -o remount"), "{}", lines("gridnode"));
+}
+
+#[test]
+fn a_script_in_lua_is_told_no_line_of_python() {
+    let log = "$ th train.lua -batch_size 50\n/root/torch/install/bin/luajit: /root/torch/install/share/lua/5.1/nn/Container.lua:67:\n\
+               In 5 module of nn.Sequential:\ncuda runtime error (2) : out of memory at \
+               /tmp/luarocks_cutorch/THC/generic/THCStorage.cu:66\nstack traceback:\n\t[C]: in function 'error'\n\ttrain.lua:120: \
+               in main chunk\n";
+    let told = report(log);
+    for line in ["torch.cuda.", "model.to(", "with torch.", "DataLoader("] {
+        assert!(!told.contains(line), "{line}: {told}");
+    }
+}
+
+#[test]
+fn a_program_that_is_set_by_a_file_is_told_the_arguments_alone() {
+    let log = |how: &str| {
+        format!(
+            "$ python train.py{how}\nEpoch 1: step 10 loss 0.51\nTraceback (most recent call last):\n  File \"train.py\", line 9, in \
+             <module>\n    for batch in loader:\nRuntimeError: DataLoader worker (pid 4711) is killed by signal: Killed.\n"
+        )
+    };
+    let written = lines_of(&log(""), "fewer-workers").join(" ");
+    let set = lines_of(&log(" --config grid.yaml"), "fewer-workers").join(" ");
+    assert!(written.contains("DataLoader(") && !set.contains("DataLoader("), "{written} / {set}");
+    assert!(set.contains("num_workers="), "{set}");
+}
+
+#[test]
+fn a_worker_that_exited_unexpectedly_met_no_bus_error() {
+    let log = "Epoch 1: step 10 loss 0.51\nRuntimeError: DataLoader worker (pid(s) 4711, 4712) exited unexpectedly\n";
+    assert!(!report(log).to_lowercase().contains("bus error"), "{}", report(log));
+}

@@ -284,3 +284,17 @@ fn a_device_that_hashcat_lists_has_so_many_mebibytes() {
                clEnqueueNDRangeKernel(): CL_MEM_OBJECT_ALLOCATION_FAILURE\n";
     assert_eq!(facts(log)["capacity_bytes"], 2002u64 << 20, "{}", facts(log));
 }
+
+#[test]
+fn work_space_that_is_counted_in_words_is_no_figure_of_bytes() {
+    let told = |log: &str| facts(log)["requested_bytes"].clone();
+    assert!(told("insufficient memory: LWORK needs 402653184\n").is_null());
+    assert!(told("out of memory: requested 402653184 words\n").is_null());
+    assert_eq!(told("out of memory: requested 402653184 for the list of passwords\n"), 402_653_184);
+}
+
+#[test]
+fn a_code_with_two_figures_behind_it_says_nothing_is_free() {
+    let told = facts("ERROR: HOST_NOT_ENOUGH_FREE_MEMORY(34688000, 4096000): cannot allocate memory\n");
+    assert!(told["free_bytes"].is_null(), "{told}");
+}

@@ -5,7 +5,7 @@
 
 use super::surroundings;
 use crate::dialect::joined::Printed;
-use crate::dialect::{Dialect, Event, Fact, Resource, Sign, Standing, field};
+use crate::dialect::{Dialect, Event, Fact, Resource, Sign, field};
 use crate::domain::{Number, Program};
 use crate::evidence::Span;
 use crate::input::Document;
@@ -243,8 +243,7 @@ pub(super) fn buffer_refused(document: &Document, position: usize) -> Option<Eve
     }
     if report.iter().any(|line| line.contains("retrying without pipeline")) {
         event.dialect = "llamacpp-retry-without-pipeline";
-        event.standing = Standing::Harmless;
-        event.harmless_because = Some(text!(
+        event.make_harmless(text!(
             en: "the buffers for pipelined copies did not fit, and it tried again without them; only a failure after that would count",
             zh: "流水线并行所需的多份缓冲区放不下，程序已改为不使用流水线重试；只有此后再次失败才算数"
         ));
@@ -282,8 +281,7 @@ fn purpose<'a>(report: &[&str], before: impl Iterator<Item = &'a str>) -> Buffer
 fn unpinned(document: &Document, position: usize) -> Event {
     let mut event = field::event(document, position, "llamacpp-unpinned", Program::LlamaCpp, Resource::Host);
     event.sign(Sign::PinnedHost);
-    event.standing = Standing::Harmless;
-    event.harmless_because = Some(text!(
+    event.make_harmless(text!(
         en: "page-locked host memory was refused, and ordinary memory is used instead: copies get slower, nothing else",
         zh: "锁页内存申请被拒，改用普通内存：仅拷贝变慢"
     ));

@@ -4,7 +4,7 @@
 
 use super::{message, take_pytorch};
 use crate::dialect::pytorch::allocator;
-use crate::dialect::{Dialect, Event, Resource, Sign, Standing, field};
+use crate::dialect::{Dialect, Event, Resource, Sign, field};
 use crate::domain::{Number, Program};
 use crate::input::Document;
 use crate::text;
@@ -107,8 +107,7 @@ fn batch_too_large(document: &Document, position: usize) -> Option<Event> {
 /// `Decode out of memory happened. #retracted_reqs: 1`.
 fn retracted(document: &Document, position: usize) -> Event {
     let mut event = field::event(document, position, "sglang-retracted", Program::Sglang, Resource::KvCache);
-    event.standing = Standing::Harmless;
-    event.harmless_because = Some(text!(
+    event.make_harmless(text!(
         en: "the cache was full for a moment; requests were set back and run again, which costs time and nothing else",
         zh: "KV cache 一时占满，部分请求被撤回并稍后重跑，只损失时间"
     ));

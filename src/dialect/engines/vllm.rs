@@ -6,7 +6,7 @@
 
 use super::{decimal, message, note};
 use crate::dialect::notice::Notice;
-use crate::dialect::{Dialect, Event, Fact, Resource, Sign, Standing, field};
+use crate::dialect::{Dialect, Event, Fact, Resource, Sign, field};
 use crate::domain::{Number, Program};
 use crate::input::Document;
 use crate::text;
@@ -204,8 +204,7 @@ fn profiling(document: &Document, position: usize) -> Option<Event> {
     for (name, found) in sizes {
         field::note_number(&mut event, name, found.map(|(figure, _)| figure.bytes as f64));
     }
-    event.standing = Standing::Harmless;
-    event.harmless_because = Some(text!(
+    event.make_harmless(text!(
         en: "nothing ran out: memory was freed by another process on the device while vLLM measured its own use; start it when the others are settled",
         zh: "并非显存不足：vLLM 测量自身用量期间，同一设备上的其他进程释放了显存；待其他进程稳定后再启动"
     ));

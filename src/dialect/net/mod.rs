@@ -90,9 +90,8 @@ fn read(document: &Document, position: usize) -> Option<Event> {
         event.sign(Sign::BufferSizeLimit);
     }
     if standing == Standing::Harmless {
-        event.standing = standing;
         event.sign(Sign::CaughtAndContinued);
-        event.harmless_because = Some(got_over());
+        event.make_harmless(got_over());
     }
     Some(event)
 }

@@ -1243,7 +1243,8 @@ pub fn figures(line: &str, next: &str, at: Span, cut: bool, refused: Option<usiz
     let mut meaning: Option<Base> = None;
     let mut asked: Vec<Figure> = Vec::new();
     let lower = line.to_lowercase();
-    let counts_words = ["lfree", "lwork", "memget", "words"].iter().any(|word| lower.contains(word));
+    let counts_words = ["lfree", "lwork", "memget"].iter().any(|word| lower.contains(word))
+        || lower.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| word == "words");
     let parts = lower.contains("allocated,") && lower.contains(" cached") && !lower.contains("reserved");
     for (place, fact) in places.iter().zip(said) {
         let Said::Is(mut fact) = fact else { continue };

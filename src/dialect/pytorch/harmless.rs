@@ -2,7 +2,7 @@
 
 use super::LONGEST_TEXT;
 use crate::dialect::joined::Joined;
-use crate::dialect::{Event, Resource, Sign, Standing};
+use crate::dialect::{Event, Resource, Sign};
 use crate::domain::Program;
 use crate::evidence::Span;
 use crate::input::Line;
@@ -81,9 +81,8 @@ const KNOWN: [Known; 7] = [
 pub fn read(line: &Line) -> Option<Event> {
     let known = KNOWN.iter().find(|known| known.words.iter().all(|word| line.text.contains(word)))?;
     let mut event = Event::new(known.slug, known.program, Resource::Gpu, Span::line(line.number));
-    event.standing = Standing::Harmless;
     event.sign(known.sign);
     event.message = Joined::of([line], 0).readable(0, usize::MAX, LONGEST_TEXT);
-    event.harmless_because = Some(Text::new(known.en, known.zh));
+    event.make_harmless(Text::new(known.en, known.zh));
     Some(event)
 }

@@ -6,7 +6,7 @@
 use super::{LONGEST_TEXT, wording};
 use crate::dialect::joined::Joined;
 use crate::dialect::mention::{is_code_or_advice, is_comparison};
-use crate::dialect::{Event, Fact, Facts, Resource, Sign, Standing};
+use crate::dialect::{Event, Fact, Facts, Resource, Sign};
 use crate::domain::Program;
 use crate::evidence::Known;
 use crate::input::Document;
@@ -222,9 +222,8 @@ pub fn read(document: &Document, position: usize) -> Option<Event> {
         event.sign(Sign::NoFigures);
     }
     if (words.starts_with("CUBLAS") || words.starts_with("CUDNN")) && assertion_nearby(document, position) {
-        event.standing = Standing::Harmless;
         event.sign(Sign::OtherCudaError);
-        event.harmless_because = Some(Text::new(
+        event.make_harmless(Text::new(
             "an assertion on the device failed before it (an index out of range); the library's error is only its echo",
             "此前已有 GPU 端断言失败（索引越界），该库报错只是其后果",
         ));

@@ -13,7 +13,7 @@ mod tensor;
 mod tpu;
 
 use super::notice::{Notice, settle};
-use super::{Dialect, Event, Fact, Facts, Resource, Sign, Standing};
+use super::{Dialect, Event, Fact, Facts, Resource, Sign};
 use crate::domain::{Number, Program};
 use crate::evidence::{Known, Span};
 use crate::input::{Document, Line};
@@ -104,9 +104,8 @@ fn not_memory(line: &Line) -> Option<Event> {
         return None;
     };
     let mut event = Event::new(slug, Program::Grpc, Resource::Host, Span::line(line.number));
-    event.standing = Standing::Harmless;
     event.message = super::field::quoted(text);
-    event.harmless_because = Some(Text::new(en, zh));
+    event.make_harmless(Text::new(en, zh));
     Some(event)
 }
 
@@ -492,9 +491,8 @@ impl<'a> Failure<'a> {
         event.rank = start.rank;
         event.message = super::field::quoted(&wrapped(self.document, self.quote.1, 1));
         if silent {
-            event.standing = Standing::Harmless;
             event.sign(Sign::CaughtAndContinued);
-            event.harmless_because = Some(if self.loudest == Voice::Optional {
+            event.make_harmless(if self.loudest == Voice::Optional {
                 Text::new(
                     "an optional scratch buffer was refused; the caller says that this is no failure, and none follows",
                     "可选的临时缓冲区申请被拒绝，调用方注明这不是错误，其后也没有失败",

@@ -12,9 +12,9 @@ use std::sync::LazyLock;
 /// Amounts kept at most, and bytes of a line that are read: a counter may be printed on every line.
 const AMOUNTS_AT_MOST: usize = 512;
 const READ: usize = 1024;
-/// Lines before a failure and behind it in which free memory is that of its moment.
-const FREE_BEFORE: u64 = 3;
-const FREE_BEHIND: u64 = 8;
+/// Lines before a failure and behind it in which what is free or in use is that of its moment.
+const NEAR_BEFORE: u64 = 3;
+const NEAR_BEHIND: u64 = 8;
 /// Pairs of a line that are looked at.
 const PAIRS_AT_MOST: usize = 16;
 
@@ -136,7 +136,7 @@ impl Amounts {
     pub(super) fn within(&self, first: u64, last: u64, failure: Span) -> Vec<(Fact, Figure)> {
         // What is free or in use changes from line to line: it counts where it is printed beside the failure.
         let changes = |fact: Fact| matches!(fact, Fact::Free | Fact::Used | Fact::Reserved | Fact::Process);
-        let near = failure.first.saturating_sub(FREE_BEFORE)..=failure.last.saturating_add(FREE_BEHIND);
+        let near = failure.first.saturating_sub(NEAR_BEFORE)..=failure.last.saturating_add(NEAR_BEHIND);
         let told = || {
             self.told.iter().filter(|(fact, figure)| {
                 let at = figure.at.first;
@@ -173,12 +173,8 @@ fn read(text: &str, line: u64, command: bool) -> Vec<(Fact, Figure)> {
         if behind.strip_prefix(' ').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit())) {
             return None;
         }
-        let unit = match found.name("unit").or(found.name("within")).map(|unit| unit.as_str()).or(unit_of_bare)? {
-            "kbytes" => "kb",
-            "bytes" => "b",
-            unit => unit,
-        };
-        sized(&format!("{} {unit}", &found["number"]), None, at).filter(|figure| figure.bytes >= least)
+        let unit = found.name("unit").or(found.name("within")).map(|unit| unit.as_str()).or(unit_of_bare)?;
+        counted(&found["number"], unit, at).filter(|figure| figure.bytes >= least)
     };
     let mut found = Vec::new();
     // By words of the line: the fact, the unit of a number that has none, and from how many bytes on it is one.
@@ -211,14 +207,24 @@ fn read(text: &str, line: u64, command: bool) -> Vec<(Fact, Figure)> {
     found
 }
 
+/// A number with its unit, in small letters.
+fn counted(number: &str, unit: &str, at: Span) -> Option<Figure> {
+    let unit = match unit {
+        "kbytes" => "kb",
+        "bytes" => "b",
+        unit => unit,
+    };
+    sized(&format!("{number} {unit}"), None, at)
+}
+
 /// What a heap has left, and its size.
 fn free_of(lower: &str, at: Span) -> Vec<(Fact, Figure)> {
     let Some(found) = FREE_OF.as_ref().and_then(|search| search.captures(lower)) else { return Vec::new() };
-    let plain = |unit: &str| if unit == "bytes" { "b".to_string() } else { unit.to_string() };
-    let unit = plain(&found["unit"]);
-    let own = found.name("own").map_or_else(|| unit.clone(), |own| plain(own.as_str()));
-    let told = |number: &str, unit: &str| sized(&format!("{number} {unit}"), None, at);
-    let Some((free, all)) = told(&found["free"], &own).zip(told(&found["all"], &unit)) else { return Vec::new() };
+    let unit = &found["unit"];
+    let own = found.name("own").map_or(unit, |own| own.as_str());
+    let Some((free, all)) = counted(&found["free"], own, at).zip(counted(&found["all"], unit, at)) else {
+        return Vec::new();
+    };
     // A heap, not a disk's blocks or a list's places.
     let heap = all.bytes >= 1024 && free.bytes <= all.bytes && !lower.contains("disk") && !lower.contains("space on");
     if heap { vec![(Fact::Free, free), (Fact::Capacity, all)] } else { Vec::new() }
@@ -245,7 +251,7 @@ fn named(lower: &str, at: Span) -> Option<(Fact, Figure)> {
     let number = words.next()?;
     let unit = words.next().unwrap_or(unit);
     let whole = number.bytes().all(|byte| byte.is_ascii_digit());
-    whole.then(|| sized(&format!("{number} {unit}"), None, at)).flatten().map(exact).map(|figure| (*fact, figure))
+    whole.then(|| counted(number, unit, at)).flatten().map(exact).map(|figure| (*fact, figure))
 }
 
 /// The limit of a program's memory that a setting is by the words of its name: `limit_memory_hard = 2684354560`,

@@ -185,10 +185,8 @@ pub(super) fn platform(text: &str, found: &mut Vec<Setting>) {
         "singularity exec",
         "apptainer exec",
         "docker exec",
-    ]) {
-        found.push(Setting::Container);
-    }
-    if prompt_of_a_container(text) {
+    ]) || prompt_of_a_container(text)
+    {
         found.push(Setting::Container);
     }
 }

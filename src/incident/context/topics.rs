@@ -144,6 +144,7 @@ const KEYWORDS: &[(&str, u8)] = &[
     ("valid_loss", CLUE),
     ("luajit:", CLUE),
     ("makepkg", CLUE),
+    ("root@", CLUE),
     ("==> ", CLUE),
     ("bin/lua:", CLUE),
     ("in main chunk", CLUE),
