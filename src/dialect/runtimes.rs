@@ -5,6 +5,7 @@ use super::bare::bare;
 use super::joined::Printed;
 use super::labelled::{Labelled, spoken};
 use super::wording::{self, Means, Unit, WORDING, Wording};
+use super::xla::tensor;
 use super::{Dialect, Event, Fact, Resource, Sign, Standing, field, naming};
 use crate::domain::{Number, Program};
 use crate::evidence::Span;
@@ -91,7 +92,8 @@ fn harmless(mut event: Event, because: crate::text::Text) -> Option<Event> {
     Some(event)
 }
 
-/// `Unable to allocate X for an array with shape (…) and data type T` (1.17+); older versions give no size.
+/// `Unable to allocate X for an array with shape (…) and data type T`; 1.17 gives no size, which follows from the
+/// shape (`numpy/core/_exceptions.py`).
 fn numpy(document: &Document, position: usize, line: &str) -> Option<Event> {
     if !line.contains("Unable to allocate") {
         return None;
@@ -107,10 +109,27 @@ fn numpy(document: &Document, position: usize, line: &str) -> Option<Event> {
             event.facts.unreadable.insert(Fact::Requested, at);
             event.sign(Sign::AbsurdRequest);
         }
-        None => event.sign(Sign::NoFigures),
+        None => match of_shape(&message.squeezed[shape..]) {
+            Some(bytes) => {
+                let at = message.span(shape, shape);
+                event.facts.note(Fact::Requested, Figure { bytes, half_width: 0, at });
+            }
+            None => event.sign(Sign::NoFigures),
+        },
     }
     event.at.last = message.line_at(shape);
     Some(event)
+}
+
+/// Bytes of `arraywithshape(249255,249255)anddatatypefloat64`; `None` for a torn shape or a type of no fixed size.
+fn of_shape(squeezed: &str) -> Option<u64> {
+    let (shape, rest) = squeezed.split_once('(')?.1.split_once(')')?;
+    let name = rest.strip_prefix("anddatatype")?;
+    let end = name.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(name.len());
+    let sides = shape.split(',').filter(|side| !side.is_empty());
+    let elements =
+        sides.map(|side| side.parse().ok()).try_fold(1u64, |all, side: Option<u64>| all.checked_mul(side?))?;
+    elements.checked_mul(tensor::element(&name[..end])?)
 }
 
 /// Lines between the exception and what Paddle says of it.
@@ -793,6 +812,12 @@ mod tests {
                 Program::Numpy,
                 Some(31_997_506_355),
             ),
+            (
+                "MemoryError: Unable to allocate array with shape (249255, 249255) and data type float64",
+                Program::Numpy,
+                Some(8 * 249_255 * 249_255),
+            ),
+            ("MemoryError: Unable to allocate array with shape (9, 9) and data type <U12", Program::Numpy, None),
             (
                 "numpy._core._exceptions._ArrayMemoryError: Unable to allocate 512. GiB for an array with\nshape (262144, 262144) and data type float64",
                 Program::Numpy,

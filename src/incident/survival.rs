@@ -11,6 +11,7 @@
 
 use super::context::ContextReader;
 use super::group;
+use crate::dialect::net::is_prompt;
 use crate::dialect::{Event, Sign, field};
 use crate::input::{Document, Needles};
 use crate::text;
@@ -98,6 +99,8 @@ pub(super) struct Aftermath<'a> {
     document: &'a Document,
     reader: &'a ContextReader<'a>,
     marks: Vec<Mark>,
+    /// Lines with a command at a shell's prompt: what comes behind one is another run.
+    prompts: Vec<u64>,
     /// Lines that differ in their digits only, by rank.
     loops: HashMap<(u64, Option<u32>), Vec<Count>>,
 }
@@ -114,7 +117,8 @@ pub(super) struct Failure<'e> {
 impl<'a> Aftermath<'a> {
     /// Reads the marks and loops of a document, without the lines of its failures' own messages.
     pub(super) fn of(document: &'a Document, reader: &'a ContextReader<'a>, messages: &[(u64, u64)]) -> Aftermath<'a> {
-        let mut aftermath = Aftermath { document, reader, marks: Vec::new(), loops: HashMap::new() };
+        let mut aftermath =
+            Aftermath { document, reader, marks: Vec::new(), prompts: Vec::new(), loops: HashMap::new() };
         let mut counts = 0;
         let mut asked_status = false;
         for line in &document.lines {
@@ -126,8 +130,12 @@ impl<'a> Aftermath<'a> {
             if text.trim().is_empty() {
                 continue;
             }
+            let asks = text.trim_end().ends_with("echo $?");
+            if is_prompt(text) && !asks && aftermath.prompts.len() < MARKS_AT_MOST {
+                aftermath.prompts.push(line.number);
+            }
             let answered = std::mem::take(&mut asked_status).then(|| text.trim().parse::<i64>().ok()).flatten();
-            asked_status = text.trim_end().ends_with("echo $?");
+            asked_status = asks;
             // `set -x` prints what a script does last.
             let answered = answered.or_else(|| text.trim().strip_prefix("+ exit ")?.parse().ok());
             let end = match answered {
@@ -195,7 +203,7 @@ impl<'a> Aftermath<'a> {
         if killed || event.program.is_warden() || event.has(Sign::Stated) || event.has(Sign::Asked) {
             return None;
         }
-        let (last, until) = tried.map_or_else(|| (*last, self.reader.next_run(*last)), |line| (line, u64::MAX));
+        let (last, until) = tried.map_or_else(|| (*last, self.next_run(*last)), |line| (line, u64::MAX));
         let of_it = |rank: Option<u32>| rank.is_none() || event.rank.is_none() || rank == event.rank;
         let from = self.marks.partition_point(|mark| mark.line <= last);
         let behind: Vec<Mark> = self.marks[from..]
@@ -221,6 +229,12 @@ impl<'a> Aftermath<'a> {
         went_on.map(Survival::WentOn).or_else(done)
     }
 
+    /// The line on which something else is started behind a line, by a program's command or at a shell's prompt.
+    fn next_run(&self, line: u64) -> u64 {
+        let typed = self.prompts.get(self.prompts.partition_point(|prompt| *prompt <= line));
+        self.reader.next_run(line).min(typed.copied().unwrap_or(u64::MAX))
+    }
+
     /// The line of a verdict on the whole work, which is good and the last word: a step that was killed was made again,
     /// or made in another way. What a warden tells may be of another job.
     fn ended_with_success(&self, failure: &Failure<'_>) -> Option<u64> {
@@ -228,7 +242,7 @@ impl<'a> Aftermath<'a> {
         if event.program.is_warden() || event.has(Sign::Stated) || event.has(Sign::Asked) {
             return None;
         }
-        let until = self.reader.next_run(*last);
+        let until = self.next_run(*last);
         let from = self.marks.partition_point(|mark| mark.line <= *last);
         let last = self.marks[from..].iter().take_while(|mark| mark.line < until).last()?;
         (last.end == End::Verdict).then_some(last.line)
@@ -311,7 +325,7 @@ impl<'a> Aftermath<'a> {
 }
 
 /// True for a line that tells of another try: `trying tile 400`, `failed with 6, trying again`, `failed, re-running
-/// with -usetemp`. What was tried when it failed (`trying to allocate`) and advice to the reader are none.
+/// with -usetemp`, `falling back to CPU`. What was tried when it failed (`trying to allocate`) and advice to the reader are none.
 fn announces_another_try(text: &str) -> bool {
     const TO_THE_READER: &[&str] =
         &["please", "you ", "your ", "should", "could", "consider", "if ", "when ", "never", "http"];
@@ -323,6 +337,7 @@ fn announces_another_try(text: &str) -> bool {
         tries |= word == "retrying"
             || word == "rerunning"
             || word == "re" && next == Some("running")
+            || word == "falling" && next == Some("back")
             || word == "trying" && next.is_some_and(|next| next != "to");
     }
     tries && !TO_THE_READER.iter().any(|words| lower.contains(words))
@@ -462,6 +477,8 @@ fn ends_well(lower: &str) -> bool {
         "evaluation",
         "epochs",
         "inference",
+        "transcription",
+        "rendering",
         "simulation",
         "optimization",
         "optimisation",

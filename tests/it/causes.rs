@@ -364,3 +364,85 @@ fn a_printed_figure_stands_on_a_cited_line() {
     assert!(wrong.is_empty(), "{}: {}", wrong.len(), wrong.join("\n"));
     assert!(checked.into_inner() > 1000, "hardly any figure was looked for");
 }
+
+/// The first cause of a log.
+fn first_cause(log: &str) -> &'static str {
+    let document = Document::from_text("-", log);
+    let (incidents, _) = assemble(&document, events(&document));
+    let primary = incidents.iter().find(|incident| incident.primary).expect("a failure");
+    rank(primary).first().map_or("nothing", |finding| finding.cause.id.id())
+}
+
+/// PyTorch's allocator words its own refusals otherwise: what CUDA refuses at the first touch is a context.
+#[test]
+fn what_cuda_refuses_at_the_first_touch_of_a_device_is_somebody_elses_doing() {
+    let behind = |before: &str, code: &str| {
+        first_cause(&format!(
+            "{before}Traceback (most recent call last):\n  File \"train.py\", line 9, in main\n    {code}\nRuntimeError: \
+             CUDA error: out of memory\n"
+        ))
+    };
+    for code in ["net.to(device=device)", "model.cuda(self.root_gpu)", "distributed.barrier()"] {
+        assert!(matches!(behind("", code), "other_process" | "wrong_device"), "{code}: {}", behind("", code));
+    }
+    assert!(!matches!(behind("", "out = model(batch)"), "other_process" | "wrong_device"), "no first touch");
+    let block = behind("", "block.to(\"cpu\", non_blocking=True)");
+    assert!(!matches!(block, "other_process" | "wrong_device"), "the machine's memory: {block}");
+    let begun = behind("Epoch 3/10: step 400 loss 0.3\n", "batch = batch.to(device)");
+    assert!(!matches!(begun, "other_process" | "wrong_device"), "work was done before: {begun}");
+}
+
+/// A map without a free place is one of all that the pool has: it could not grow to its limit.
+#[test]
+fn a_pool_below_its_limit_whose_map_has_no_free_place_met_a_full_device() {
+    let log = |map: char| {
+        let map = map.to_string().repeat(100);
+        format!(
+            "2019-01-11 09:47:33.222251: I tensorflow/core/common_runtime/bfc_allocator.cc:680] Stats: \nLimit:        \
+             9955036364\nInUse:        4406128384\nMaxInUse:     4413260288\n2019-01-11 09:47:33.222337: W \
+             tensorflow/core/common_runtime/bfc_allocator.cc:279] {map}\n2019-01-11 09:47:33.228289: W \
+             tensorflow/core/framework/op_kernel.cc:1318] OP_REQUIRES failed at transpose_op.cc:199 : Resource exhausted: \
+             OOM when allocating tensor with shape[2,480,640,66] and type float on \
+             /job:localhost/replica:0/task:0/device:GPU:0 by allocator GPU_0_bfc\n"
+        )
+    };
+    assert_eq!(first_cause(&log('*')), "other_process");
+}
+
+#[test]
+fn a_warning_of_unequal_devices_tells_which_is_too_small() {
+    let log = "data_parallel.py:24: UserWarning: \n    There is an imbalance between your GPUs. You may want to exclude GPU \
+               0 which\n    has less than 75% of the memory or cores of GPU 1.\nTraceback (most recent call last):\n  File \
+               \"train_net.py\", line 193, in main\n    output = model(input_var)\nRuntimeError: CUDA out of memory.\n";
+    assert_eq!(first_cause(log), "wrong_device");
+}
+
+/// `MemoryError` of NumPy 1.17 prints the shape and no size.
+#[test]
+fn the_size_of_an_array_follows_from_its_shape() {
+    let log = "MemoryError: Unable to allocate array with shape (249255, 249255) and data type float64\n";
+    assert_eq!(first_cause(log), "single_huge_allocation");
+}
+
+#[test]
+fn one_program_several_times_on_a_device_is_told() {
+    let table = |second: &str| {
+        let document = Document::from_text(
+            "-",
+            &format!(
+                "F0411 08:03:14.771820     9 syncedmem.cpp:56] Check failed: error == cudaSuccess (2 vs. 0)  out of \
+                 memory\n\n$ nvidia-smi\n|   0  Quadro K1100M       On   | 0000:01:00.0      On |                  N/A |\n| \
+                 N/A   52C    P0    N/A /  N/A |   1990MiB /  1998MiB |      4%      Default |\n\
+                 +-----------------------------------------------------------------------------+\n| Processes:                 \
+                 GPU Memory |\n|  GPU       PID  Type  Process name                               Usage      |\n\
+                 |=============================================================================|\n|    0      1716    C   \
+                 inference                                      928MiB |\n|    0      4402    C   {second:<44} 925MiB |\n"
+            ),
+        );
+        let (incidents, _) = assemble(&document, events(&document));
+        let told = readings(&incidents[0]).into_iter().find(|(mechanism, _)| mechanism.id == "neighbour-listed");
+        told.map(|(_, reading)| reading.level)
+    };
+    assert_eq!(table("inference"), Some("same-program"));
+    assert_ne!(table("another"), Some("same-program"));
+}

@@ -588,6 +588,10 @@ fn a_phase_that_a_line_announces_goes_before_the_steps_above_it() {
         ("Error occurred when executing VAEDecode:", Phase::Decode),
         ("- **Node Type:** TinyVAEDecodeAndPlay", Phase::Decode),
         ("decoding the header of the request", Phase::Train),
+        ("VALID", Phase::Validation),
+        ("===== evaluation =====", Phase::Validation),
+        ("Computing validation mAP (this may take a while)...", Phase::Validation),
+        ("the evaluation of the other seed is in out/", Phase::Train),
     ] {
         let text = format!(
             "100%|██████████| 20/20 [00:31<00:00,  2.5it/s, loss=0.4]\n{line}\n\
@@ -681,4 +685,39 @@ fn a_call_in_the_line_of_the_backward_pass_is_told_by_its_frames() {
     };
     assert_eq!(behind("F.nll_loss(model(data), target).backward()"), Some(Phase::Forward));
     assert_eq!(behind("loss.backward()"), Some(Phase::Backward), "a pass that is run again");
+}
+
+/// A validation calls what predicts, and brings a pipeline to the device: neither is the phase of the job.
+#[test]
+fn what_a_validation_within_a_training_calls_is_validation() {
+    let behind = |trains: &str, validates: &str, last: &str| {
+        phase_behind(&format!(
+            "Traceback (most recent call last):\n  File \"run.py\", line 9, in {trains}\n    out = {validates}(net, \
+             data)\n  File \"parts/val.py\", line 45, in {validates}\n    {last}\n  File \"parts/infer.py\", line 3, in \
+             inference\n    out = net(im)"
+        ))
+    };
+    assert_eq!(behind("train", "evaluate", "pred = infer.inference(net, im)"), Some(Phase::Validation));
+    assert_eq!(behind("main", "evaluate", "pred = infer.inference(net, im)"), Some(Phase::Inference));
+    let shows = "Traceback (most recent call last):\n  File \"run.py\", line 9, in main\n    log = log_validation(net)\n  \
+                 File \"run.py\", line 3, in log_validation\n    pipe = pipe.to(device)";
+    assert_eq!(phase_behind(shows), Some(Phase::Validation));
+}
+
+/// TensorFlow names the part of its graph that the failing node belongs to.
+#[test]
+fn the_phase_of_a_node_is_told_by_its_path() {
+    let of = |node: &str| {
+        let text = format!(
+            "Loading pretrained model weights from a.npy\nResourceExhaustedError: OOM when allocating tensor with \
+             shape[2,480,640,66] and type float on /job:localhost/replica:0/task:0/device:GPU:0 by allocator \
+             GPU_0_bfc\n\t [[{{{{node {node}}}}}]]\n"
+        );
+        of_text(&text).phase.value()
+    };
+    assert_eq!(of("gradients/a_grad/transpose"), Some(Phase::Backward));
+    assert_eq!(of("training/Adam/gradients/conv2d_16/convolution_grad/Conv2DBackpropInput"), Some(Phase::Backward));
+    assert_eq!(of("training_10/Adam/mul_23"), Some(Phase::OptimizerStep));
+    assert_eq!(of("a/table/Adam/Initializer/zeros"), Some(Phase::Load));
+    assert_eq!(of("net/conv_1/Conv2D"), Some(Phase::Load), "a line is all that tells");
 }

@@ -268,3 +268,18 @@ fn what_is_tried_again_and_comes_through_was_outlived() {
         assert_eq!(died_at(log), Some(1), "{log}");
     }
 }
+
+#[test]
+fn who_falls_back_to_the_cpu_and_comes_through_outlived_it() {
+    let log = "server stderr: ggml_vulkan: vk::Device::allocateMemory: ErrorOutOfDeviceMemory\nmodel load failed with GPU \
+               enabled, falling back to CPU: server died during model loading\nlistening on 127.0.0.1:61204\n";
+    assert_eq!(died_at(&format!("{log}transcription finished in 412.7s\n")), None);
+    assert_eq!(died_at(log), Some(1), "no line shows an end");
+}
+
+#[test]
+fn the_good_end_of_another_command_at_a_prompt_is_none_of_the_first() {
+    let log = "C:\\gfx>mitsuba -D spp=256 cbox.xml\nCaught a critical exception: cuda_malloc(): out of memory!\n\n\
+               C:\\gfx>mitsuba -D spp=4 cbox.xml\nRendering finished. (took 3.98s)\n";
+    assert_eq!(died_at(log), Some(2));
+}

@@ -207,6 +207,8 @@ pub const PIECES: Mechanism = Mechanism {
         }
         if let (Some((run, at)), Some(requested), Some(pool)) =
             (event.facts.numbers.get(&Number::LongestFreeRunPercent), ledger.requested, ledger.reserved.or(ledger.cap))
+            // A map without a free place shows a pool that has not grown to its limit.
+            && (*run > 0.0 || ledger.reserved.is_some())
             && let Some(idle) = ledger.allocated.map(|allocated| (pool - allocated).at_least_zero())
             && idle.surely_at_least(requested)
             && pool.middle() as f64 * (run + 1.0) / 100.0 < requested.middle() as f64

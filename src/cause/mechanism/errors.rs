@@ -1,7 +1,7 @@
 //! What kind of error it is, and whether it prints any figure.
 
 use super::{Mechanism, Reading};
-use crate::cause::nature::{Asker, asker, on_gpu};
+use crate::cause::nature::{Asker, asker, first_touch, on_gpu};
 use crate::cause::reading::size;
 use crate::dialect::{Fact, Sign};
 use crate::domain::Accelerator;
@@ -24,6 +24,7 @@ pub const ERROR: Mechanism = Mechanism {
         "fixed-buffer",
         "pinned-memory",
         "no-context",
+        "first-touch",
         "library-bare",
         "library",
         "disguised",
@@ -135,6 +136,13 @@ pub const ERROR: Mechanism = Mechanism {
                     zh: "连几百 MiB 的上下文都无法创建"
                 ),
             )
+        } else if let Some(place) = first_touch(incident) {
+            let text = text!(
+                en: "CUDA itself refused the job's first touch of the device; PyTorch's allocator, which tells its \
+                     figures, had not been asked yet",
+                zh: "任务首次使用该设备时即被 CUDA 拒绝；会报告数字的 PyTorch 分配器尚未参与"
+            );
+            return Some(Reading::new("first-touch", text).at(event.at).at(place));
         } else if event.has(Sign::ForeignLibrary) {
             // Such a library gets nothing from a framework's pool, however much of it lies idle.
             let text = text!(

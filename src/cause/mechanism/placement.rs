@@ -6,12 +6,17 @@ use crate::cause::reading::{foreign, size};
 use crate::evidence::Span;
 use crate::incident::Incident;
 use crate::incident::context::Clue;
+use crate::input::gpu_tables::GpuRow;
 use crate::text;
-use crate::units::{GIB, percent};
+use crate::units::{Bytes, GIB, percent};
 
 /// So many processes with ids in a row are started by one launcher. Whether by this job's is another matter: without a
 /// line of it they may be a neighbour's.
 const STARTED_TOGETHER: u64 = 5;
+
+/// Shares of a device that is as good as full, and of one that has as much room as it uses.
+const BRIM: f64 = 0.95;
+const HALF: f64 = 0.5;
 
 /// True where what the other processes hold is a part of the device that matters, or is not told: in some containers
 /// the driver counts 0 for each of them.
@@ -26,13 +31,28 @@ fn weigh(incident: &Incident) -> bool {
 /// Ranks that share a device which is not theirs.
 pub const RANKS: Mechanism = Mechanism {
     id: "ranks-on-one-device",
-    levels: &["several-load", "others-hold-what-is-missing", "on-the-first", "ids-in-a-row", "gathers"],
+    levels: &[
+        "several-load",
+        "others-hold-what-is-missing",
+        "on-the-first",
+        "ids-in-a-row",
+        "gathers",
+        "unequal-devices",
+    ],
     read: |incident| {
         if !on_gpu(incident) {
             return None;
         }
         let context = &incident.context;
         let device = incident.event.facts.device.value();
+        if let Some(span) = context.clues.get(&Clue::UnequalDevices) {
+            let text = text!(
+                en: "the framework warns that the devices are unequal: each gets the same share of a batch, whatever \
+                     it has",
+                zh: "框架警告各设备显存不均：每个设备分到同样大小的批，与其容量无关"
+            );
+            return Some(Reading::new("unequal-devices", text).at(*span));
+        }
         if let Some(span) = context.clues.get(&Clue::RanksOnOneDevice) {
             if let Some(others) = foreign(incident).filter(|others| others.would_serve && others.sure_share >= 0.15) {
                 let (amount, part) = (size(others.amount), percent(others.share));
@@ -101,7 +121,7 @@ pub const RANKS: Mechanism = Mechanism {
 /// A full device beside idle ones in a printed table or on one line.
 pub const IDLE_NEIGHBOURS: Mechanism = Mechanism {
     id: "idle-neighbours",
-    levels: &["idle", "all-idle-at-first", "others-share-the-first"],
+    levels: &["idle", "all-idle-at-first", "others-share-the-first", "uneven"],
     read: |incident| {
         if !on_gpu(incident) {
             return None;
@@ -148,12 +168,15 @@ pub const IDLE_NEIGHBOURS: Mechanism = Mechanism {
             );
         }
         let rows = &incident.context.gpus;
-        let full = |row: &crate::input::gpu_tables::GpuRow| row.used.bytes > row.total.bytes / 10 * 8;
+        let full = |row: &GpuRow| row.used.bytes > row.total.bytes / 10 * 8;
         let failing = match incident.event.facts.device.value() {
             Some(device) => rows.iter().find(|row| row.index == device)?,
             None => rows.iter().find(|row| full(row))?,
         };
-        let idle = rows.iter().find(|row| row.index != failing.index && row.used.bytes < row.total.bytes / 10)?;
+        let Some(idle) = rows.iter().find(|row| row.index != failing.index && row.used.bytes < row.total.bytes / 10)
+        else {
+            return uneven(failing, rows);
+        };
         full(failing).then(|| {
             let (device, index) = (failing.index, idle.index);
             Reading::new(
@@ -168,6 +191,26 @@ pub const IDLE_NEIGHBOURS: Mechanism = Mechanism {
         })
     },
 };
+
+/// A device that is full to the brim beside one that is at most half so: what was split over them was split unevenly.
+fn uneven(failing: &GpuRow, rows: &[GpuRow]) -> Option<Reading> {
+    let used = |row: &GpuRow| row.used.bytes as f64 / row.total.bytes.max(1) as f64;
+    let others = || rows.iter().filter(|row| row.index != failing.index);
+    let emptier = others().find(|row| used(row) <= HALF)?;
+    let (full, half) = (Bytes(failing.used.bytes), Bytes(emptier.used.bytes));
+    let (device, index) = (failing.index, emptier.index);
+    (used(failing) >= BRIM).then(|| {
+        Reading::new(
+            "uneven",
+            text!(
+                en: "{full} of GPU {device} are in use, and only {half} of GPU {index}",
+                zh: "GPU {device} 已用 {full}，而 GPU {index} 只用了 {half}"
+            ),
+        )
+        .at(failing.used.at)
+        .at(emptier.used.at)
+    })
+}
 
 /// A device was chosen, and the one in use is full of others' memory.
 pub const CHOSEN: Mechanism = Mechanism {
@@ -218,7 +261,6 @@ mod tests {
     use super::*;
     use crate::cause::trial::{figure, torch, torch_among};
     use crate::dialect::Fact;
-    use crate::input::gpu_tables::GpuRow;
 
     #[test]
     fn ranks_and_gathering() {
@@ -257,6 +299,8 @@ mod tests {
         let mut incident = torch(&[]);
         incident.context.gpus = vec![row(0, "23.00 GiB"), row(1, "0.20 GiB")];
         assert_eq!(level(&IDLE_NEIGHBOURS, &incident), Some("idle"));
+        incident.context.gpus = vec![row(0, "23.70 GiB"), row(1, "8.00 GiB")];
+        assert_eq!(level(&IDLE_NEIGHBOURS, &incident), Some("uneven"));
         incident.context.gpus = vec![row(0, "23.00 GiB"), row(1, "20.00 GiB")];
         assert_eq!(level(&IDLE_NEIGHBOURS, &incident), None);
     }

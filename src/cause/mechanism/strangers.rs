@@ -6,10 +6,12 @@ use crate::account::identity::may_be_itself;
 use crate::cause::nature::{Asker, asker, on_gpu};
 use crate::cause::reading::{foreign, place, refused_although_free, short_of_desired, size};
 use crate::dialect::Fact;
+use crate::domain::Number;
 use crate::incident::Incident;
+use crate::input::gpu_tables::GpuRow;
 use crate::text;
 use crate::text::Text;
-use crate::units::{Bytes, GIB, MIB, about, percent};
+use crate::units::{Bytes, Figure, GIB, MIB, about, percent};
 
 /// Memory of the device that is neither free nor this process's, against what was missing.
 pub const SHARE: Mechanism = Mechanism {
@@ -193,7 +195,10 @@ pub const FIRST_REQUEST: Mechanism = Mechanism {
                 .at(limit.at),
             );
         }
-        let (pool, requested) = (incident.ledger.reserved?, incident.ledger.requested?);
+        // A map of what the pool has from the device, in which no place is free: it holds what is in use.
+        let full = event.facts.numbers.get(&Number::LongestFreeRunPercent).is_some_and(|(run, _)| *run == 0.0);
+        let pool = incident.ledger.reserved.or(incident.ledger.allocated.filter(|_| full))?;
+        let requested = incident.ledger.requested?;
         (limit.interval() - pool).surely_at_least(requested).then(|| {
             let (limit_size, pool, want) = (size(limit.interval()), size(pool), size(requested));
             Reading::new(
@@ -212,10 +217,17 @@ pub const FIRST_REQUEST: Mechanism = Mechanism {
 /// A printed table of the device lists a process that is not this one.
 pub const NEIGHBOUR_LISTED: Mechanism = Mechanism {
     id: "neighbour-listed",
-    levels: &["another-process"],
+    levels: &["another-process", "same-program"],
     read: |incident| {
-        let device = incident.event.facts.device.value()?;
-        let row = incident.context.gpus.iter().find(|row| row.index == device)?;
+        let rows = &incident.context.gpus;
+        let row = match (incident.event.facts.device.value(), rows.as_slice()) {
+            (Some(device), _) => rows.iter().find(|row| row.index == device)?,
+            (None, [row]) => return same_program(row).filter(|_| on_gpu(incident)),
+            _ => return None,
+        };
+        if let Some(reading) = same_program(row) {
+            return Some(reading);
+        }
         let (pid, name, held) = row.processes.iter().find(|(pid, _, held)| {
             let held = held.map(|figure| figure.interval());
             !may_be_itself(&incident.event, &incident.ledger, *pid, held)
@@ -233,6 +245,33 @@ pub const NEIGHBOUR_LISTED: Mechanism = Mechanism {
         Some(held.iter().fold(reading, |reading, held| reading.at(held.at)))
     },
 };
+
+/// A process that holds less than this share of its device is a context or a screen's.
+const WORTH_NAMING: u64 = 20;
+
+/// One program that is listed more than once on a device: its ranks, workers or servers share it. In seven of seven such
+/// reports that failed for want of memory, somebody else's share, a wrong device or a second copy was the cause.
+fn same_program(row: &GpuRow) -> Option<Reading> {
+    let large = |held: &Option<Figure>| held.is_some_and(|held| held.bytes >= row.total.bytes / WORTH_NAMING);
+    let named = || {
+        row.processes
+            .iter()
+            .filter(|(_, _, held)| large(held))
+            .filter_map(|(_, name, held)| Some((name.as_ref()?, (*held)?)))
+    };
+    let (name, count) = named()
+        .map(|(name, _)| (name, named().filter(|(other, _)| *other == name).count()))
+        .find(|(_, count)| *count >= 2)?;
+    let index = row.index;
+    let reading = Reading::new(
+        "same-program",
+        text!(
+            en: "a table of GPUs in the log lists {name} {count} times on GPU {index}: they share its memory",
+            zh: "日志中的 GPU 表显示 GPU {index} 上有 {count} 个 {name} 进程：它们共用该设备的显存"
+        ),
+    );
+    Some(named().filter(|(other, _)| *other == name).fold(reading, |reading, (_, held)| reading.at(held.at)))
+}
 
 /// Of a device this share is another's where it is held when the job has ended; and this one is what a driver and a
 /// desktop's screen take.

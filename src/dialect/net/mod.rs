@@ -12,6 +12,8 @@ mod roles;
 mod state;
 mod words;
 
+pub use outcome::is_prompt;
+
 use super::joined::begins_with_stamp;
 use super::record::Record;
 use super::{Dialect, Event, Fact, Resource, Sign, Standing, field, naming, rewrap, syslog};

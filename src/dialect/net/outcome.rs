@@ -203,7 +203,7 @@ pub fn is_listed(document: &Document, position: usize) -> bool {
 }
 
 /// True for a shell's prompt with a command behind it: `$ solver`, `ann@host:~$ solver`, `[ann@host work]# solver`.
-fn is_prompt(line: &str) -> bool {
+pub fn is_prompt(line: &str) -> bool {
     typed(line).is_some()
 }
 

@@ -9,7 +9,7 @@ mod bfc;
 mod buffers;
 mod cudnn;
 mod family;
-mod tensor;
+pub mod tensor;
 mod tpu;
 
 use super::notice::{Notice, settle};

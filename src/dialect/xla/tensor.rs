@@ -2,8 +2,8 @@
 
 use crate::dialect::field::after;
 
-/// Bytes of an element of a TensorFlow type, as its messages name them (`DataTypeString`).
-fn element(name: &str) -> Option<u64> {
+/// Bytes of an element of a TensorFlow type, as its messages name them (`DataTypeString`), and of NumPy's.
+pub fn element(name: &str) -> Option<u64> {
     Some(match name {
         "float" | "float32" | "int32" | "uint32" | "qint32" => 4,
         "double" | "float64" | "int64" | "uint64" | "complex64" => 8,
@@ -50,18 +50,29 @@ pub fn bytes(text: &str) -> Option<u64> {
     product(text)?.checked_mul(element(name)?)
 }
 
+/// The path of the node that a line names as the one that failed: `[[Node: gradients/a/mul = Mul[T=…`, `{{node a/b}}`,
+/// `[[node a/b (defined at …)]]`.
+pub fn node(text: &str) -> Option<&str> {
+    let (_, rest) = ["[[Node: ", "{{node ", "[[node "].iter().find_map(|mark| text.split_once(mark))?;
+    rest.split([' ', '}', ']']).next().filter(|name| !name.is_empty())
+}
+
 /// Copies of one part of a graph from which on it is built anew for each piece of work: a model for several devices has
 /// its gradients as often as there are devices.
 const BUILT_AGAIN: u64 = 20;
+
+/// Keras makes a part named `training` for each model that it compiles: a generator, its discriminator and the two
+/// together are three.
+const COMPILED_AGAIN: u64 = 4;
 
 /// How often the failing node's part of the graph had been built before, by its name: TensorFlow numbers what is made
 /// under a name that is taken (`gradients_412/…`, `training_31/…`; `block1_conv2_77/…`, whose own name has numbers
 /// already). Layers are numbered the same way, so a bare `dense_30/…` tells nothing.
 pub fn built_before(text: &str) -> Option<u64> {
-    let node = text.split_once("[[Node: ").or_else(|| text.split_once("{{node "))?.1;
-    let (name, _) = node.split_once('/')?;
+    let (name, _) = node(text)?.split_once('/')?;
     let (base, count) = name.rsplit_once('_')?;
-    let count: u64 = count.parse().ok().filter(|count| *count >= BUILT_AGAIN)?;
+    let least = if base == "training" { COMPILED_AGAIN } else { BUILT_AGAIN };
+    let count: u64 = count.parse().ok().filter(|count| *count >= least)?;
     let numbered = |part: &str| part.len() > 1 && part.ends_with(|c: char| c.is_ascii_digit());
     let own = base.split_once('_').is_some_and(|(block, layer)| {
         [block, layer].iter().all(|part| numbered(part) && part.starts_with(|c: char| c.is_ascii_alphabetic()))
@@ -82,6 +93,8 @@ mod tests {
         assert_eq!(elements("tensor with shape[8,3,5]"), Some(120.0));
         assert_eq!(elements("tensor with shape[4294967296,4294967296,4]"), None);
         assert_eq!(elements("tensor with shape[8,3"), None);
+        assert_eq!(built_before("[[Node: training_10/Adam/mul_23 = Mul[T="), Some(10));
+        assert_eq!(built_before("[[Node: training_2/Adam/mul_23 = Mul[T="), None, "the parts of a GAN");
         assert_eq!(built_before("[[Node: gradients_412/layer3/mul_grad/Mul = Mul[T="), Some(412));
         assert_eq!(built_before("[[{{node block1_conv2_77/convolution}}]]"), Some(77));
         assert_eq!(built_before("[[{{node gradients_3/layer3/mul}}]]"), None, "one for each device");

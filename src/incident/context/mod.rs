@@ -207,6 +207,8 @@ closed_set! {
         RanksOnOneDevice = "ranks-on-one-device",
         /// `DataParallel`, which gathers on its first device.
         DataParallel = "data-parallel",
+        /// `DataParallel` warns of a device that is smaller than the others (torch/nn/parallel/data_parallel.py).
+        UnequalDevices = "unequal-devices",
         /// An earlier assertion on the device, or an index out of range: what follows may be its echo.
         DeviceAssert = "device-assert",
         /// The same code went on after the failure: a skip, a retry, further steps.

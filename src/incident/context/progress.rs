@@ -1,6 +1,7 @@
 //! Where the run was: epochs, steps and phases as training loops and progress bars print them.
 
 use super::Phase;
+use crate::dialect::xla::tensor;
 
 /// What one line tells of the progress; each part that it does not tell is `None`.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -65,11 +66,28 @@ pub(super) fn read(text: &str, phases: bool) -> Option<Progress> {
 }
 
 /// The phase that the words of a failure tell: FSDP's warning for each tensor of a state dict that finds no room
-/// (torch/distributed/fsdp, 1.13 to 2.x), and the function that Keras makes of its training step (TensorFlow 2).
+/// (torch/distributed/fsdp, 1.13 to 2.x), the part of TensorFlow's graph that the failing node belongs to, and the
+/// function that Keras makes of its training step (TensorFlow 2).
 pub(super) fn of_a_message(text: &str) -> Option<Progress> {
     let saves = text.contains("Failed to clone() tensor with name").then_some(Phase::Checkpoint);
-    let phase = saves.or(text.contains("__inference_train_function").then_some(Phase::Train))?;
+    let train = || text.contains("__inference_train_function").then_some(Phase::Train);
+    let phase = saves.or_else(|| of_a_node(tensor::node(text)?)).or_else(train)?;
     Some(Progress { phase: Some(phase), of_the_message: true, ..Progress::default() })
+}
+
+/// The phase of a node by its path: `tf.gradients` names its part (TensorFlow 1, `python/ops/gradients_util.py`), Keras
+/// puts its optimizer's below `training`, and a slot is made and filled before any step.
+fn of_a_node(path: &str) -> Option<Phase> {
+    let parts = || path.split('/').map(|part| part.trim_end_matches(|c: char| c.is_ascii_digit() || c == '_'));
+    if parts().any(|part| matches!(part, "Initializer" | "Assign")) {
+        return None;
+    }
+    if parts().any(|part| part == "gradients" || part == "gradient_tape") {
+        return Some(Phase::Backward);
+    }
+    let optimizer = |part: &str| matches!(part, "Adam" | "RMSprop" | "RMSProp" | "Momentum" | "SGD" | "Adagrad");
+    let kept = parts().next().is_some_and(|first| first == "training" || optimizer(first));
+    (kept && parts().any(optimizer)).then_some(Phase::OptimizerStep)
 }
 
 /// True for a line, in lower case, that tells that the model is there: `Loading model... Done.`
@@ -463,6 +481,12 @@ fn mentions_validation(text: &str) -> bool {
         || lower.contains("psnr") && lower.contains("ssim") && !lower.contains("loss")
 }
 
+/// True for a line, in lower case, that is one of some words and no more, as a heading is set: `VALID`, `== eval ==`.
+fn is_heading(lower: &str, words: &[&str]) -> bool {
+    let word = lower.trim_matches(|c: char| c.is_whitespace() || matches!(c, '.' | ':' | '=' | '-' | '*' | '#'));
+    words.contains(&word)
+}
+
 /// Phases that a line announces.
 fn announced(text: &str) -> Option<Phase> {
     let of_classes = text.contains("Instances") || text.contains("Labels") || text.contains("Targets");
@@ -475,6 +499,7 @@ fn announced(text: &str) -> Option<Phase> {
         "running evaluation",
         "starting evaluation",
         "start evaluation",
+        "computing validation",
         "computing perplexity",
         "computing metrics",
         "sanity checking",
@@ -487,6 +512,7 @@ fn announced(text: &str) -> Option<Phase> {
         "starting validation",
         "validation:",
     ]) || says(&["evaluating"]) && !lower.contains("msg=evaluating")
+        || is_heading(&lower, &["valid", "validation", "validate", "eval", "evaluation"])
     {
         return Some(Phase::Validation);
     }
@@ -534,7 +560,7 @@ fn announced(text: &str) -> Option<Phase> {
     }
     // Caffe, once it begins to solve: `solver.cpp:279] Solving VGG`, or its Python's `Solving...`
     let solves = lower.contains("solver.cpp:") && lower.contains("] solving ") || text.trim() == "Solving...";
-    if solves || lower.trim_end_matches('.').trim() == "training" {
+    if solves || is_heading(&lower, &["training"]) {
         return Some(Phase::Train);
     }
     if says(&[

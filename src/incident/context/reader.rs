@@ -758,6 +758,10 @@ impl<'a> ContextReader<'a> {
             {
                 context.phase = Known::Seen(phase, span);
             }
+            // A message that names the part of the step.
+            Some(Phase::Train | Phase::Forward) if matches!(phase, Phase::Backward | Phase::OptimizerStep) => {
+                context.phase = Known::Seen(phase, span);
+            }
             // What a trainer renders between its steps is a look at how far it is.
             Some(Phase::Inference) if phase == Phase::Train && !samples && !wordless && context.renders() => {
                 context.phase = Known::Seen(Phase::Validation, context.phase.span().unwrap_or(span));

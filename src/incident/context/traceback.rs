@@ -283,6 +283,10 @@ pub(super) fn phase(frames: &[Frame]) -> Option<(Phase, Span)> {
             }
             // A script that only tests works so all the time: it is no phase of its own.
             Phase::Validation if only_tests(frames) => return Some((Phase::Inference, frame.at)),
+            // What predicts, or brings a model for it, called by what validates within a training.
+            Phase::Inference | Phase::Load if validates_in_training(frames, frame) => {
+                return Some((Phase::Validation, frame.at));
+            }
             // What is made at the first step of an optimizer is made while it is set up where that calls it.
             Phase::OptimizerStep if frames.iter().any(sets_up_the_optimizer) => {
                 return Some((Phase::OptimizerSetup, frame.at));
@@ -293,6 +297,16 @@ pub(super) fn phase(frames: &[Frame]) -> Option<(Phase, Span)> {
     }
     // A pass of a script that evaluates or shows a model, beneath nothing that trains or validates, answers.
     weak.map(|(phase, at)| (if phase == Phase::Forward && only_answers(frames) { Phase::Inference } else { phase }, at))
+}
+
+/// True where a frame stands below one that validates, in a traceback of something that trains.
+fn validates_in_training(frames: &[Frame], within: &Frame) -> bool {
+    let trains = |frame: &Frame| {
+        let function = frame.function.rsplit('.').next().unwrap_or("").to_ascii_lowercase();
+        phase_of(frame) == Some(Phase::Train) || function.starts_with("train") || SHOWS.contains(&function.as_str())
+    };
+    let mut outer = frames.iter().take_while(|frame| frame.at != within.at);
+    outer.any(|frame| phase_of(frame) == Some(Phase::Validation)) && frames.iter().any(trains)
 }
 
 /// True for a traceback of a user's script that is named for showing or judging what was trained before.
@@ -435,10 +449,9 @@ fn phase_of(frame: &Frame) -> Option<Phase> {
         || lower.contains("sanity_check")
         || lower.contains("perplexity")
         || lower == "compute_metrics"
-        || validates(function)
-        || called(code).any(validates)
-        || goes_over_other_data(code) && !installed;
-    if validating && !both {
+        || validates(function);
+    let calls = called(code).any(validates) || goes_over_other_data(code) && !installed;
+    if validating && !both || calls {
         return Some(Phase::Validation);
     }
     // What predicts with Ultralytics' models, and the harnesses that evaluate language models.
