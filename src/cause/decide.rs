@@ -397,7 +397,7 @@ const TESTS: &[Test] = &[
             let sized = asker(incident) == Asker::Engine
                 && !warms_up_before_its_pool(incident)
                 && !loads(incident)
-                && !incident.event.has(Sign::WhileServing)
+                && !serves(incident)
                 && incident.context.step.value().is_none_or(|step| step <= 1);
             (pooled(incident) && sized).then(|| {
                 (
@@ -419,6 +419,33 @@ const TESTS: &[Test] = &[
             (DriverOrUnrelated, see::AS_BEFORE.0, see::AS_BEFORE.1),
             (OtherProcess, see::AS_BEFORE.0, see::AS_BEFORE.1),
             (LeakGrowth, "it fails later than before", "比之前更晚失败"),
+        ],
+    },
+    Test {
+        id: "smaller-share-in-service",
+        act: |incident| {
+            (pooled(incident) && asker(incident) == Asker::Engine && serves(incident)).then(|| {
+                (
+                    "program",
+                    text!(
+                        en: "start with the engine's share of the device a tenth lower, and send the same requests",
+                        zh: "将引擎的显存占比降低一成后启动，并发送同样的请求"
+                    ),
+                )
+            })
+        },
+        about: &[Preallocation, KvCache, Capacity],
+        outcomes: &[
+            (Preallocation, "it serves them: the pool had left too little beside it", "可以服务：此前池外剩余太少"),
+            (KvCache, "it serves them: the pool had left too little beside it", "可以服务：此前池外剩余太少"),
+            (TransientPeak, "it serves them, but for the longest", "除最长的请求外均可服务"),
+            (LeakGrowth, "it fails later than before", "比之前更晚失败"),
+            (Capacity, "it finds too little memory for its weights or its cache", "放不下权重或缓存"),
+            (NonFramework, see::AS_BEFORE.0, see::AS_BEFORE.1),
+            (OtherProcess, see::AS_BEFORE.0, see::AS_BEFORE.1),
+            (FrameworkLimit, see::AS_BEFORE.0, see::AS_BEFORE.1),
+            (SingleHugeAllocation, see::AS_BEFORE.0, see::AS_BEFORE.1),
+            (DriverOrUnrelated, see::AS_BEFORE.0, see::AS_BEFORE.1),
         ],
     },
     Test {
@@ -794,8 +821,16 @@ const TESTS: &[Test] = &[
         },
         about: &[],
         outcomes: &[
-            (LeakGrowth, "the job's own figure rises to the end", "本任务的占用持续上升直到结束"),
-            (HostMemory, "one process reaches its level at once and stays there", "某个进程很快达到某一水平并保持"),
+            (
+                LeakGrowth,
+                "the job's own figure goes on rising while the same work is repeated",
+                "在重复同样工作的过程中，本任务的占用仍持续上升",
+            ),
+            (
+                HostMemory,
+                "one process rises while it reads or makes its data, to more than there is",
+                "某个进程在读取或生成数据时上升，超过可用内存",
+            ),
             (HostWorkers, "many like-named processes share it", "由许多同名进程分占"),
             (OtherProcess, "somebody else's process stands above it", "其他进程排在前面"),
             (SingleHugeAllocation, "it is small until the moment it fails", "失败之前一直很小"),
@@ -1062,6 +1097,11 @@ const TESTS: &[Test] = &[
         ],
     },
 ];
+
+/// True for an engine that had started: what was sized then found room.
+fn serves(incident: &Incident) -> bool {
+    incident.event.has(Sign::WhileServing) || incident.context.phase.value() == Some(Phase::Inference)
+}
 
 /// True where what a process held is printed beside a limit that it came up to.
 fn reached_its_limit(incident: &Incident) -> bool {

@@ -50,9 +50,9 @@ fn refute(incident: &Incident) -> Text {
         );
     }
     text!(
-        en: "Run `df -h /dev/shm` inside the container while the job runs: if it never passes 90 % used, shared memory \
-             is not the matter.",
-        zh: "任务运行时在容器内执行 `df -h /dev/shm`：若使用率从未超过 90 %，则不是共享内存的问题。"
+        en: "Run `df -h /dev/shm` inside the container while the job runs: if far more stays available than is asked \
+             for at a time, shared memory is not the matter.",
+        zh: "任务运行时在容器内执行 `df -h /dev/shm`：若可用量始终远大于单次申请量，则不是共享内存的问题。"
     )
 }
 

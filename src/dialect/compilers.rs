@@ -97,6 +97,10 @@ fn read(document: &Document, position: usize) -> Option<Event> {
         return None;
     }
     let mut event = wording::read(document, position, TABLE)?;
+    // `make[2]: *** virtual memory exhausted`: make's own (src/misc.c).
+    if field::text(document, position).contains("*** virtual memory exhausted") {
+        event.program = Program::named("make").unwrap_or(event.program);
+    }
     // The linker of another language's build.
     let near = |words: &[&str]| {
         field::before(position + 1, 6).any(|at| words.iter().any(|word| field::text(document, at).contains(word)))

@@ -34,6 +34,7 @@ pub const DIALECT: Dialect = Dialect {
         "status 137",
         "exit_codes",
         "ExitCode",
+        "echo $?",
         "exit_status",
         "Bus error",
         "bus error",
@@ -284,7 +285,14 @@ fn bus_error(document: &Document, position: usize, pid: Option<u64>) -> Event {
 /// True for a line on which a launcher tells of a death by a bus error: by its signal, or by the code that stands for
 /// it, a child's or a shell's.
 fn tells_of_a_bus_error(document: &Document, position: usize) -> bool {
-    const SIGNALS: [&str; 4] = ["Signal 7 (SIGBUS)", "Bus error (signal 7)", "signal: Bus error", "by signal: 7"];
+    const SIGNALS: [&str; 5] = [
+        "Signal 7 (SIGBUS)",
+        "Bus error (signal 7)",
+        "signal: Bus error",
+        "by signal: 7",
+        // Python's faulthandler (Modules/faulthandler.c).
+        "Fatal Python error: Bus error",
+    ];
     let line = field::text(document, position);
     SIGNALS.iter().any(|words| line.contains(words))
         || labelled_code(document, position).is_some_and(|(code, _)| matches!(code, -7 | 135))
@@ -364,9 +372,11 @@ fn signed_on_its_line(labelled: &Labelled, at: usize) -> Option<i64> {
     Some(sign * i64::try_from(field::leading_number(digits)?).ok()?)
 }
 
-/// A code that stands on a line of its own below the word, as workflow managers print it.
+/// A code that stands on a line of its own below the word, as workflow managers print it, or below the question at a
+/// shell's prompt.
 fn code_below(document: &Document, position: usize) -> Option<Death> {
-    let headed = bare(field::text(document, position)).trim() == "Command exit status:"
+    let line = bare(field::text(document, position)).trim();
+    let headed = (line == "Command exit status:" || line.ends_with("echo $?"))
         && bare(field::text(document, position + 1)).trim() == "137";
     headed.then_some(Death { dialect: "exit-code-sigkill", pid: None, code: Some(137), lines: 1 })
 }
@@ -426,13 +436,15 @@ fn stopped_by_someone(document: &Document, position: usize, death: &Death) -> bo
         "iveness probe failed",
     ];
     /// Words that name who sent the signal, whatever the shape of the report.
-    const SENDERS: [&str; 10] = [
+    const SENDERS: [&str; 11] = [
         "DUE TO TIME LIMIT",
         "DUE TO PREEMPTION",
         "timeout: sending signal KILL",
         "stop-sigterm' timed out",
         "docker stop",
         "docker kill",
+        // Prefect's runner.
+        "Running cancellation",
         "$ kill -9",
         "$ kill -KILL",
         "pkill -9",
@@ -603,6 +615,7 @@ mod tests {
             "torch.multiprocessing.spawn.ProcessExitedException: process 2 terminated with signal SIGKILL",
             "The exit codes of the workers are {SIGKILL(-9)}",
             "Command exited with code 137",
+            "$ docker run --rm -m 4g tool:2.1 tool -o out disk.raw\nbeginning PHASE 1\n$ echo $?\n137",
             "[CRITICAL] Worker (pid:71) was sent SIGKILL! Perhaps out of memory?",
             "WorkerLostError('Worker exited prematurely: signal 9 (SIGKILL) Job: 0.')",
             "mpirun noticed that process rank 1 with PID 77 on node n1 exited on signal 9 (Killed).",

@@ -30,6 +30,14 @@ pub(super) fn is_code_or_advice(line: &str, hit: usize) -> bool {
         || ADVICE.iter().any(|word| before.contains(word))
 }
 
+/// True for the line of a test that passed, whose name may hold any words: `✓ retries after heap out of memory (2 ms)`,
+/// `ok 12 - …`, `--- PASS: …`.
+pub(super) fn is_passed_test(line: &str) -> bool {
+    let start = line.trim_start();
+    let numbered = || start.strip_prefix("ok ").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+    start.starts_with(['✓', '✔', '√']) || start.starts_with("--- PASS: ") || numbered()
+}
+
 /// True for a line of a program that compares with an error's name.
 pub(super) fn is_comparison(line: &str) -> bool {
     ["== cudaErrorMemoryAllocation", "!= cudaErrorMemoryAllocation", "== CUDA_ERROR_OUT_OF_MEMORY", "case "]

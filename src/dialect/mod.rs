@@ -431,7 +431,7 @@ pub fn events(document: &Document) -> Vec<Event> {
         for hit in torn(document, position, reader.literals()) {
             asked.extend(askers.get(hit).into_iter().flatten());
         }
-        if asked.is_empty() {
+        if asked.is_empty() || mention::is_passed_test(&line.text) {
             continue;
         }
         let number = line.number;

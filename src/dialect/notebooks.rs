@@ -18,6 +18,7 @@ pub const DIALECT: Dialect = Dialect {
         "(?i)kernel crashed while",
         "(?i)terminated unexpectedly",
         "(?i)ran out of memory",
+        "(?i)warning:root:kernel",
     ],
     read,
 };
@@ -51,6 +52,15 @@ const TABLE: &[Wording] = &[
         program: Program::VsCode,
         resource: Resource::Host,
         signs: &[Sign::KilledWithProof],
+        ..WORDING
+    },
+    Wording {
+        // Colab's own log of its runtime, newest line first.
+        says: &["warning:root:kernel"],
+        and: &["restarted"],
+        slug: "notebook-kernel-restarting",
+        program: Program::Jupyter,
+        means: Means::Follower,
         ..WORDING
     },
     Wording {

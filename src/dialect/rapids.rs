@@ -7,6 +7,7 @@ use super::notice::{Notice, PHRASE, Phrase, first_of, nearby};
 use super::{Dialect, Event, Fact, Sign};
 use crate::domain::{Number, Program};
 use crate::input::Document;
+use crate::text;
 
 pub const DIALECT: Dialect = Dialect {
     name: "rapids",
@@ -68,6 +69,15 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     let dask = ["dask-cuda", "dask_cuda", "LocalCUDACluster", "dask cuda"];
     if nearby(document, position, 60, 20, &dask) {
         event.program = Program::DaskCuda;
+    }
+    let another =
+        ["cudaErrorNotSupported", "cudaErrorNoDevice", "cudaErrorInitializationError", "cudaErrorInsufficientDriver"];
+    if event.dialect == "rapids-bad-alloc" && another.iter().any(|code| notice.text.contains(code)) {
+        event.sign(Sign::OtherCudaError);
+        event.make_harmless(text!(
+            en: "the driver refused the call for another reason than want of memory: its code says so",
+            zh: "驱动拒绝该调用的原因不是内存不足，错误码已说明"
+        ));
     }
     if event.dialect == "rapids-bad-alloc" && pinned(&notice) {
         event.sign(Sign::PinnedHost);

@@ -17,6 +17,7 @@ pub const DIALECT: Dialect = Dialect {
         "illed",
         "SIGKILL",
         "(?i)% of the memory on node",
+        "(?i)system memory low at node",
         "(?i)objectstorefullerror",
         "(?i)configured object store size",
     ],
@@ -47,6 +48,20 @@ const TABLE: &[Wording] = &[
         program: Program::Ray,
         signs: &[Sign::KilledWithProof],
         figures: &[(Fact::Used, "isused(", Unit::In("GiB")), (Fact::Capacity, "/", Unit::Printed(Base::Binary))],
+        lines: 2,
+        ..WORDING
+    },
+    // Ray 2.0's monitor, before it killed anything by itself (src/ray/raylet/node_manager.cc).
+    Wording {
+        says: &["systemmemorylowatnode"],
+        and: &["usedmemory("],
+        slug: "ray-memory-monitor",
+        program: Program::Ray,
+        signs: &[Sign::KilledWithProof],
+        figures: &[
+            (Fact::Used, "usedmemory(", Unit::Printed(Base::Binary)),
+            (Fact::Capacity, "totalcapacity(", Unit::Printed(Base::Binary)),
+        ],
         lines: 2,
         ..WORDING
     },

@@ -40,6 +40,7 @@ pub const DIALECT: Dialect = Dialect {
         "(?i)nable to acquire",
         "(?i)spark.driver.maxresultsize",
         "(?i)fatal process oom",
+        "Fatal JavaScript out of memory",
         "(?i)reaching memory limit",
         "(?i)cannot map pages",
         "insufficient memory for the Java",
@@ -215,6 +216,17 @@ fn go(document: &Document, position: usize, line: &str) -> Option<Event> {
             event.facts.note(fact, figure);
         }
     }
+    // `runtime.largeAlloc(0x36e0d8000, …)` of the stack (runtime/malloc.go): its first argument is the size.
+    if event.facts.get(Fact::Requested).is_none()
+        && let Some((at, size)) = field::behind(document, position, 40).find_map(|at| {
+            let size = field::after(field::text(document, at), "runtime.largeAlloc(0x")?;
+            let end = size.find(|c: char| !c.is_ascii_hexdigit())?;
+            Some((at, u64::from_str_radix(&size[..end], 16).ok()?))
+        })
+    {
+        let at = Span::line(field::number(document, at));
+        event.facts.note(Fact::Requested, Figure { bytes: size, half_width: 0, at });
+    }
     if fatal && field::before(position, 3).any(|at| field::text(document, at).contains("runtime: out of memory")) {
         event.standing = Standing::Follower;
     }
@@ -307,6 +319,10 @@ fn jvm(document: &Document, position: usize, line: &str) -> Option<Event> {
             event.facts.note(fact, figure);
         }
     }
+    // Guava's, of a file that no array holds (com/google/common/io/ByteStreams.java).
+    if let Some(bytes) = field::number_after(reason, "fit in a byte array: ") {
+        event.facts.note(Fact::Requested, Figure { bytes, half_width: 0, at: event.at });
+    }
     if let Some((at, [free, limit])) = crash_report(document, position) {
         for (fact, bytes) in [(Fact::Free, free), (Fact::Limit, limit)] {
             let at = Span::line(field::number(document, at));
@@ -338,10 +354,13 @@ fn crash_report(document: &Document, position: usize) -> Option<(usize, [u64; 2]
 
 /// V8's heap limit; the last collections are printed in front, in MB of 2^20 bytes.
 fn node(document: &Document, position: usize, line: &str) -> Option<Event> {
-    if !(line.contains("heap out of memory") || line.contains("JavaScript heap")) {
+    // What Deno and other hosts of V8 print: `# Fatal JavaScript out of memory: Reached heap limit`.
+    let of_v8 = line.contains("Fatal JavaScript out of memory");
+    if !(line.contains("heap out of memory") || line.contains("JavaScript heap") || of_v8) {
         return None;
     }
-    let mut event = refused(document, position, "node-heap", Program::Node);
+    let host = naming::program(document, position).filter(|_| of_v8);
+    let mut event = refused(document, position, "node-heap", host.unwrap_or(Program::Node));
     event.sign(Sign::RefusedByLimit);
     let pid = field::before(position, NEAR).find_map(|at| {
         let (_, tail) = field::text(document, at).split_once('[')?;

@@ -330,10 +330,18 @@ fn read(document: &Document, position: usize) -> Option<Event> {
                 event.facts.note(fact, figure);
             }
         }
+        // `bjobs -l` sets the figure below its heading.
+        let heading = report().find(|at| field::text(document, *at).trim() == "MEMLIMIT");
+        if let Some(below) = heading.map(|at| at + 1)
+            && let Some((Printed::Size(figure), _)) = field::joined(document, below, 1).size_at(0, Base::Binary)
+        {
+            event.facts.note(Fact::Limit, figure);
+        }
         return Some(event);
     }
     // A hosted Space tells its limit, a hosted notebook only that it had one.
-    if line.contains("Memory limit exceeded (") {
+    let behind = line.split_once("Memory limit exceeded (").map(|(_, behind)| behind);
+    if behind.is_some_and(|size| size.starts_with(|c: char| c.is_ascii_digit())) {
         let mut event = start("space-memory-limit", Program::HuggingFace);
         if let Some(size) =
             Labelled::at(document, position, 2).figure("memorylimitexceeded(", Unit::Printed(Base::Binary))
@@ -361,7 +369,10 @@ fn yarn(document: &Document, position: usize, start: impl Fn(&'static str, Progr
     ];
     let at = spoken(document, position, &SAID)?;
     let lines = Labelled::at(document, position.saturating_sub(1), 4);
-    if !(lines.lower.contains("container") && lines.lower.contains("memorylimit")) {
+    // What is said of a container stands in front: `… for exceeding memory limits. If running in a container, …`.
+    let said = SAID.iter().filter_map(|words| lines.lower.find(words)).min().unwrap_or(0);
+    let of_a_container = lines.lower.get(..said).is_some_and(|before| before.contains("container"));
+    if !(of_a_container && lines.lower.contains("memorylimit")) {
         return None;
     }
     let by_spark = ["YarnAllocator", "TaskSetManager", "ExecutorLostFailure", "YarnScheduler", "killed by YARN"];

@@ -108,12 +108,16 @@ fn request(message: &Joined, offset: usize) -> Option<(Figure, usize)> {
 /// `CUDA error: out of memory` raised while host memory was being page-locked
 /// (`aten/src/ATen/cuda/CachingHostAllocator.cpp`).
 fn pinned(document: &Document, position: usize) -> Option<Event> {
-    // ComfyUI tells the error first, and its traceback, which ends in it, below.
+    // ComfyUI and ai-toolkit tell the error first, and its traceback, which ends in it, below.
+    const INTRODUCED: usize = 16;
     let last = || {
         field::behind(document, position, 60)
             .find(|at| field::text(document, *at).contains("Error: CUDA error: out of"))
     };
-    let above = field::text(document, position).contains("!!! Exception during processing !!!");
+    let begins = |at: usize| field::text(document, at).trim_start().starts_with("Traceback (most recent");
+    let above = field::text(document, position).contains("!!! Exception during processing !!!")
+        || field::text(document, position).contains("Error running job: ")
+            && field::behind(document, position, INTRODUCED).any(begins);
     let below = above.then(last).flatten().map_or(position..position, |last| last.saturating_sub(14)..last);
     let pinning = field::before(position, 14).chain(below).find(|at| {
         let frame = field::text(document, *at);

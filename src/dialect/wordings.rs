@@ -203,6 +203,7 @@ const ROWS: &[Wording] = &[
     // gone, and nothing tells of what.
     row(&["background worker", "6 feet under"], "nnunet-worker-gone", Program::Python, Host).shows(WORKER_GONE),
     row(&["ackground workers are no longer alive"], "nnunet-worker-gone", Program::Python, Host).shows(WORKER_GONE),
+    row(&["ackground workers died"], "nnunet-worker-gone", Program::Python, Host).shows(WORKER_GONE),
     // mshadow/stream_gpu-inl.h: cuBLAS is made when a device has little left, too.
     row(&["Create cublas handle failed"], "mxnet-cublas-handle", Program::Mxnet, Gpu).shows(&[
         Sign::Disguised,
@@ -263,6 +264,7 @@ const TRIGGERS: &[&str] = &[
     "llama runner process no longer running: -1",
     "6 feet under",
     "ackground workers are no longer alive",
+    "ackground workers died",
     "Create cublas handle failed",
     "problem too large",
     "Host memory space failed to allocate",

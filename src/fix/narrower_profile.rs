@@ -40,6 +40,10 @@ pub const FIX: Fix = Fix {
 };
 
 fn advise(case: &Case) -> Advice {
+    // It is the builder's workspace that is short, and smaller shapes are not what was asked for.
+    if case.clue(Clue::ShortWorkspace) {
+        return Advice::Silent;
+    }
     let (python, text) = (super::work::runs_python(case) || case.context.origin.traceback, case.language_model());
     Draft::new(case, &FIX)
     .when("python", python)

@@ -57,6 +57,14 @@ pub const FIX: Fix = Fix {
         line(Target::Go, "GOMEMLIMIT=<nine tenths of the limit>")
             .note("collects earlier; lifts no limit of the system's", "更早回收；不会放开系统的限制")
             .unless("32-bit"),
+        line(Target::TensorRt, "trtexec --memPoolSize=workspace:4096 …")
+            .note("in MiB; before 8.4: --workspace=4096", "单位 MiB；8.4 之前为 --workspace=4096")
+            .when("workspace"),
+        line(Target::TensorRt, "trtexec --workspace=4096 …").note("in MiB", "单位 MiB").when("workspace").older(),
+        line(Target::TensorRt, "config.set_memory_pool_limit(trt.MemoryPoolType.WORKSPACE, 4 << 30)")
+            .note("in a script of one's own", "在自己的脚本中")
+            .when("workspace"),
+        line(Target::TensorRt, "config.max_workspace_size = 4 << 30").when("workspace").older(),
         line(Target::Node, "NODE_OPTIONS=--max-old-space-size={heap}").when("by-its-heap"),
         line(Target::Node, "node --max-old-space-size={heap} ...")
             .note("in the command itself, where it is set now", "写在命令本身，现在就设在那里")
@@ -193,6 +201,7 @@ fn advise(case: &Case) -> Advice {
         .when("custom", case.sign(Sign::CustomAllocator))
         .when("addresses", addresses)
         .when("results", results)
+        .when("workspace", case.clue(Clue::ShortWorkspace))
         .when("overhead", !addresses && !of_yarn && !results)
         .when("overhead-of-yarn", !addresses && of_yarn && !results)
         .fill_text("below", below)

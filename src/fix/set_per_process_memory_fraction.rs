@@ -25,6 +25,8 @@ pub const FIX: Fix = Fix {
 fn advise(case: &Case) -> Advice {
     if case.confidence(CauseId::Capacity) + case.confidence(CauseId::Fragmentation) < 0.5
         || case.confidence(CauseId::FrameworkLimit) > 0.2
+        // It came with PyTorch 1.8.
+        || case.torch_version().is_some_and(|version| version < (1, 8))
         // A library beside the pool finds room where the pool is capped.
         || case.sign(Sign::ForeignLibrary)
         || case.confidence(CauseId::Preallocation) + case.confidence(CauseId::NonFramework) > 0.1

@@ -33,8 +33,8 @@ pub const FIX: Fix = Fix {
         line(Target::Shell, "sudo mount -o remount,size={size}G /dev/shm").when("outside"),
         line(Target::Shell, "sudo mount -o remount,size={size}G /dev/shm")
             .note(
-                "in a container: docker run --shm-size={size}g; in a pod: an emptyDir of medium Memory there",
-                "在容器中：docker run --shm-size={size}g；在 pod 中：该处挂载 medium 为 Memory 的 emptyDir",
+                "in a container: docker run --shm-size={inside}g; in a pod: an emptyDir of medium Memory there",
+                "在容器中：docker run --shm-size={inside}g；在 pod 中：该处挂载 medium 为 Memory 的 emptyDir",
             )
             .when("untold"),
         said(
@@ -90,7 +90,11 @@ fn advise(case: &Case) -> Advice {
     // What is there was not enough, whatever the rule says.
     let there = in_force(case);
     let least = there.map_or(1, |total| total.div_ceil(GIB).saturating_mul(2));
-    let size = computed.map_or(8, |need| need.div_ceil(GIB)).max(least);
+    // Half of its RAM is what a machine gives by itself (tmpfs(5)): less would shrink it.
+    let machine =
+        case.context.host_total.get().filter(|_| there.is_none() && !case.in_a_container() && !case.in_a_pod());
+    let inside = computed.map_or(8, |need| need.div_ceil(GIB)).max(least);
+    let size = machine.map_or(inside, |ram| inside.max(ram.bytes / 4 * 3 / GIB));
     let basis = match (computed, there) {
         (None, Some(there)) => {
             let there = bytes(there);
@@ -101,6 +105,12 @@ fn advise(case: &Case) -> Advice {
             text!(
                 en: "workers × prefetch × batch bytes come to {need} with a margin of half",
                 zh: "workers × prefetch × 批字节数（含一半余量）为 {need}"
+            )
+        }
+        (None, None) if machine.is_some() => {
+            text!(
+                en: "half of the RAM is a machine's default: three quarters of it for a try",
+                zh: "整机默认为内存的一半：先试四分之三"
             )
         }
         (None, None) => {
@@ -133,6 +143,7 @@ fn advise(case: &Case) -> Advice {
         .when("cluster", cluster)
         .when("untold", !pod && !container && !cluster && !case.on_wsl_itself())
         .fill("size", size)
+        .fill("inside", inside)
         .because(basis)
 }
 

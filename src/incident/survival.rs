@@ -169,20 +169,26 @@ impl<'a> Aftermath<'a> {
         (!failure.raised).then_some(announced.number)
     }
 
-    /// The last line that says of its work that it is done, where nothing behind a line tells of an error.
+    /// The last line that says of its work that it is done, where nothing behind a line tells of an error. It is asked
+    /// where another try was announced.
     fn done_behind(&self, line: u64) -> Option<u64> {
         /// What is done whatever became of the work.
         const AROUND: &[&str] = &["clean", "cop", "sync", "upload", "log", "archiv", "remov", "delet", "sav", "exit"];
         const ERRORS: &[&str] = &["error", "fail", "unable", "cannot", "could not", "killed"];
+        /// What work came to, as the first word of a line or the last.
+        const DONE: &[&str] = &["done", "finished", "wrote", "written", "completed", "saved", "connected"];
         let from = self.document.lines.partition_point(|other| other.number <= line);
         let mut done = None;
         for line in self.document.lines.get(from..)? {
             let text = head(&line.text).trim().to_ascii_lowercase();
             let says = |words: &[&str]| words.iter().any(|word| text.contains(word));
-            if says(ERRORS) {
+            // `Ignore any errors mentioned above`, `2880 of 2880 frames, 0 failed`
+            if says(ERRORS) && !says(&["ignore", " 0 failed", " 0 errors", "no errors"]) {
                 return None;
             }
-            let tells = text.ends_with(" done") || text.contains(" is all done");
+            let mut words = text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+            let (first, last) = (words.next().unwrap_or_default(), words.next_back().unwrap_or_default());
+            let tells = DONE.contains(&first) || DONE.contains(&last) || text.contains(" is all done");
             if tells && !says(AROUND) {
                 done = Some(line.number);
             }
@@ -213,7 +219,9 @@ impl<'a> Aftermath<'a> {
             .copied()
             .collect();
         let death = behind.iter().find(|mark| mark.end == End::Death).map(|mark| mark.line);
-        let went_on = self.went_on(failure, until.min(death.unwrap_or(u64::MAX)), &behind);
+        // Of one that said that it tries again, the next step shows it.
+        let steps = if tried.is_some() { 1 } else { STEPS };
+        let went_on = self.went_on(failure, until.min(death.unwrap_or(u64::MAX)), steps, &behind);
         match behind.last().copied() {
             // One of several containers or processes may have ended well, another not.
             Some(Mark { end: End::Exit, line, .. }) if death.is_none() => return Some(Survival::Finished(line)),
@@ -254,9 +262,9 @@ impl<'a> Aftermath<'a> {
     }
 
     /// The line that shows that the work of before went on.
-    fn went_on(&self, failure: &Failure<'_>, until: u64, marks: &[Mark]) -> Option<u64> {
+    fn went_on(&self, failure: &Failure<'_>, until: u64, steps: usize, marks: &[Mark]) -> Option<u64> {
         let event = failure.event;
-        let advanced = self.reader.advanced(event.at, failure.last, event.rank, until, !failure.raised);
+        let advanced = self.reader.advanced(event.at, failure.last, (event.rank, steps), until, !failure.raised);
         let counted = || self.counted(failure, until);
         let (first, last) = advanced.or_else(counted)?;
         // An exception with frames, or one behind the message, may stand above what was written before it.
@@ -338,6 +346,9 @@ fn announces_another_try(text: &str) -> bool {
             || word == "rerunning"
             || word == "re" && next == Some("running")
             || word == "falling" && next == Some("back")
+            || word == "try" && next == Some("again") && lower.contains("will ")
+            // fairseq/trainer.py
+            || word == "attempting" && next == Some("to") && lower.contains("attempting to recover")
             || word == "trying" && next.is_some_and(|next| next != "to");
     }
     tries && !TO_THE_READER.iter().any(|words| lower.contains(words))
@@ -385,7 +396,8 @@ fn end_of(text: &str) -> Option<End> {
     const VERDICTS: &[&str] =
         &["finished: success", "build successful", "build success", "build succeeded", "job succeeded"];
     let verdict = lower.trim().trim_start_matches("[info] ");
-    if VERDICTS.iter().any(|words| verdict.starts_with(words)) {
+    // Dagster's last word on a run.
+    if VERDICTS.iter().any(|words| verdict.starts_with(words)) || lower.contains(" - run_success - ") {
         return Some(End::Verdict);
     }
     if let Some(code) = exit_code(&lower) {

@@ -302,7 +302,9 @@ fn numbers(line: &str) -> Vec<f64> {
     let part = |c: char| !(c.is_ascii_alphanumeric() || c == '.' || c == ',');
     let mut found = Vec::new();
     for word in line.split(part) {
-        if let Some(hexadecimal) = word.strip_prefix("0x").and_then(|digits| u64::from_str_radix(digits, 16).ok()) {
+        if let Some(hexadecimal) =
+            word.strip_prefix("0x").and_then(|digits| u64::from_str_radix(digits.trim_end_matches(','), 16).ok())
+        {
             found.push(hexadecimal as f64);
         }
         let digits: String = word.chars().filter(|c| c.is_ascii_digit() || matches!(c, '.' | ',')).collect();

@@ -358,6 +358,8 @@ fn the_phase_is_told_by_what_the_frames_call() {
         ("/srv/a/run.py", "fit", "score = self.val_one_epoch(loader)", Phase::Validation),
         ("/srv/a/run.py", "main", "compute_validation_map(epoch, net)", Phase::Validation),
         ("/srv/a/run.py", "_val_step", "out = self.net(batch)", Phase::Validation),
+        ("/srv/a/views.py", "form_valid", "self.net(batch)", Phase::Train),
+        ("/srv/a/trainer.py", "_build_optimizer", "optimizer = FP16Optimizer(args)", Phase::OptimizerSetup),
         ("/srv/a/run.py", "train", "loaders = build_val_dataset(root).cuda()", Phase::Train),
         ("/srv/a/run.py", "train", "self.model.eval(batch)", Phase::Train),
         ("/srv/a/saver.py", "_full_state_dict", "dist.all_gather_object(parts, own)", Phase::Checkpoint),

@@ -837,7 +837,10 @@ fn a_copy_to_the_host_that_does_not_wait_is_page_locked() {
              \"/w/nodes.py\", line 1410, in forward\n    {code}\nRuntimeError: CUDA error: out of memory\n"
         )
     };
-    assert!(report(&log("block.to(self.offload_device, non_blocking=self.non_blocking)")).contains("page-locked"));
+    let offloads = log("block.to(self.offload_device, non_blocking=self.non_blocking)");
+    assert!(report(&offloads).contains("page-locked"));
+    let of_a_job = offloads.replace("!!! Exception during processing !!! ", "Error running job: ");
+    assert!(report(&of_a_job).starts_with("A request for page-locked"), "{}", report(&of_a_job));
     assert!(!report(&log("block.to(self.device, non_blocking=self.non_blocking)")).contains("page-locked"));
 }
 
@@ -964,11 +967,10 @@ fn a_session_of_tensorflow_on_windows_knows_nothing_of_the_second() {
 fn the_day_on_which_conda_built_torch_bounds_what_it_knows() {
     let log = |stamp: &str| {
         format!(
-            "RuntimeError: cuda runtime error (2) : out of memory at /py/conda-bld/pytorch_{stamp}/work/torch/lib/THC/generic/\
-             THCStorage.cu:66\n"
+            "RuntimeError: cuda runtime error (2) : out of memory at /py/conda-bld/pytorch_{stamp}/work/ops/alloc.cu:66\n"
         )
     };
-    // May 2017, before 0.3 and its `memory_allocated`; and February 2023.
+    // By the day alone: May 2017, before 0.3 and its `memory_allocated`; and February 2023.
     assert!(!report(&log("1493681908901")).contains("memory_allocated"), "{}", report(&log("1493681908901")));
     assert!(report(&log("1677000000000")).contains("memory_"), "{}", report(&log("1677000000000")));
 }
@@ -1172,4 +1174,31 @@ fn a_program_that_is_set_by_a_file_is_told_the_arguments_alone() {
 fn a_worker_that_exited_unexpectedly_met_no_bus_error() {
     let log = "Epoch 1: step 10 loss 0.51\nRuntimeError: DataLoader worker (pid(s) 4711, 4712) exited unexpectedly\n";
     assert!(!report(log).to_lowercase().contains("bus error"), "{}", report(log));
+}
+
+/// A builder that leaves out tactics for want of workspace is told to take more of it, and no smaller shapes.
+#[test]
+fn a_builder_short_of_workspace_is_given_more() {
+    let log = "&&&& RUNNING TensorRT.trtexec [TensorRT v8201] # trtexec --onnx=a.onnx --workspace=64\n[02/01/2022-10:41:37] [I] \
+               [TRT] Some tactics do not have sufficient workspace memory to run. Increasing workspace size may increase \
+               performance, please check verbose output.\n[02/01/2022-10:43:09] [E] Error[10]: \
+               [optimizer.cpp::computeCosts::2011] Error Code 10: Internal Error (Could not find any implementation for node \
+               ArgMax_260.)\n&&&& FAILED TensorRT.trtexec [TensorRT v8201]\n";
+    assert!(report(log).contains("--workspace=4096") && !report(log).contains("--maxShapes"), "{}", report(log));
+}
+
+#[test]
+fn v8s_trace_of_a_collection_is_no_failure_of_its_own() {
+    let log = "[31877:0x130008000]     9780 ms: Mark-Compact (reduce) 1427.9 (1453.8) -> 1427.4 (1453.9) MB, 58.31 / 0.00 ms  \
+               (average mu = 0.351, current mu = 0.277) allocation failure; scavenge might not succeed\n\n<--- JS stacktrace \
+               --->\n\n# Fatal JavaScript out of memory: Reached heap limit\n";
+    assert!(report(log).starts_with("The program's own"), "{}", report(log));
+}
+
+#[test]
+fn lines_of_a_list_are_no_load_told_twice() {
+    let log = "llama_model_loader: - type  f32:   65 tensors\nllama_model_loader: - type q4_K:  193 tensors\n\
+               llama_model_loader: - type q6_K:   33 tensors\nggml_backend_cuda_buffer_type_alloc_buffer: allocating 4176.95 MiB on \
+               device 0: cudaMalloc failed: out of memory\n";
+    assert!(!report(log).contains("same load twice"), "{}", report(log));
 }

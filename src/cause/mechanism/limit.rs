@@ -34,11 +34,20 @@ pub const LIMIT: Mechanism = Mechanism {
         "carve-out-empty",
         "carve-out",
         "watched-below",
+        "builder-workspace",
     ],
     read: |incident| {
         let event = &incident.event;
         let ledger = &incident.ledger;
         let here = |level, text| Some(Reading::new(level, text).at(event.at));
+        if let Some(span) = incident.context.clues.get(&Clue::ShortWorkspace).filter(|_| event.facts.sizes.is_empty()) {
+            let text = text!(
+                en: "the builder left out tactics for want of workspace, of which a setting gives it so much, whatever \
+                     the device has",
+                zh: "构建器因工作区不足而放弃了部分 tactic；工作区大小由设置决定，与设备显存无关"
+            );
+            return Some(Reading::new("builder-workspace", text).at(*span));
+        }
         if event.has(Sign::ExpandableReserve) {
             return here(
                 "reserve-exceeded",

@@ -77,7 +77,8 @@ pub const WEIGHTS: Mechanism = Mechanism {
             return None;
         }
         let all = whole(incident).filter(|all| all.middle() > 0)?;
-        let devices = incident.context.world_size.value().unwrap_or(1).max(1);
+        let context = &incident.context;
+        let devices = context.world_size.value().max(context.parallel.value()).unwrap_or(1).max(1);
         let proved = incident.proofs().into_iter().find(|proof| proof.kind == ProofKind::StatesExceedDevice);
         let proved = proved.filter(Proof::certain).map(|proof| proof.amount.low as f64);
         let (need, at) = match (incident.event.facts.get(Fact::Weights), &incident.context.parameters) {

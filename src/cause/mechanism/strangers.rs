@@ -249,8 +249,8 @@ pub const NEIGHBOUR_LISTED: Mechanism = Mechanism {
 /// A process that holds less than this share of its device is a context or a screen's.
 const WORTH_NAMING: u64 = 20;
 
-/// One program that is listed more than once on a device: its ranks, workers or servers share it. In seven of seven such
-/// reports that failed for want of memory, somebody else's share, a wrong device or a second copy was the cause.
+/// One program that is listed more than once on a device: its ranks, workers or servers share it. In seven of seven
+/// such reports that failed for want of memory, somebody else's share, a wrong device or a second copy was the cause.
 fn same_program(row: &GpuRow) -> Option<Reading> {
     let large = |held: &Option<Figure>| held.is_some_and(|held| held.bytes >= row.total.bytes / WORTH_NAMING);
     let named = || {

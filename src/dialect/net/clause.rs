@@ -485,7 +485,9 @@ fn bounded(clause: &[Word<'_>]) -> Option<(usize, usize)> {
         "recycle",
     ];
     let matter = clause.iter().position(|word| word.is(MATTER))?;
-    if clause.iter().any(|word| word.is(WATCHED)) {
+    // `due to overflowing the storage cache`: why, and not what.
+    let mut stated = clause.iter().take_while(|word| !word.is(&["due", "because"]));
+    if stated.any(|word| word.is(WATCHED)) {
         return None;
     }
     // `is over`, `went above`, `grew beyond`.

@@ -15,6 +15,7 @@ mod words;
 pub use outcome::is_prompt;
 
 use super::joined::begins_with_stamp;
+use super::pytorch::library;
 use super::record::Record;
 use super::{Dialect, Event, Fact, Resource, Sign, Standing, field, naming, rewrap, syslog};
 use crate::domain::Program;
@@ -49,6 +50,12 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     }
     let of = if spoken.named { line } else { lower.as_str() };
     let behind = of.get(spoken.end..).unwrap_or_default().to_lowercase();
+    // What follows a device that was removed: `Device Remove Reason (HRESULT): 0x887a002b`.
+    if field::before(position, CONTINUED)
+        .any(|at| of_another_code(field::text(document, at)) && field::text(document, at).contains("HRESULT"))
+    {
+        return None;
+    }
     if in_mail(document, position) || outcome::is_listed(document, position) || outcome::is_typed(line) {
         return None;
     }
@@ -56,7 +63,11 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     if lower.trim_start().starts_with("number of ") {
         return None;
     }
-    if of_a_disk(document, position, &lower) || is_remark(line) || warns_before_the_program(document, position) {
+    if of_a_disk(document, position, &lower)
+        || is_remark(line)
+        || in_manual(document, position)
+        || warns_before_the_program(document, position)
+    {
         return None;
     }
     let standing = match standing(document, position, line, &lower, &behind, spoken)? {
@@ -88,8 +99,18 @@ fn read(document: &Document, position: usize) -> Option<Event> {
         event.sign(Sign::RefusedByLimit);
     }
     // CL_INVALID_BUFFER_SIZE: no single buffer may be as large, whatever is free.
-    if lower.contains("invalid buffer size") || lower.contains("invalid_buffer_size") {
+    let by_number = lower.contains("clcreatebuffer") && lower.contains("-61");
+    if lower.contains("invalid buffer size") || lower.contains("invalid_buffer_size") || by_number {
         event.sign(Sign::BufferSizeLimit);
+    }
+    // A program that takes every `RuntimeError` for want of memory, below what really failed.
+    let raised = |at: usize| field::text(document, at).contains("device-side assert triggered");
+    if event.facts.sizes.is_empty()
+        && field::behind(document, position, AROUND * 4).any(raised)
+        && library::assertion_nearby(document, position)
+    {
+        library::echoes_an_assertion(&mut event);
+        return Some(event);
     }
     if standing == Standing::Harmless {
         event.sign(Sign::CaughtAndContinued);
@@ -110,6 +131,12 @@ fn of_system_v(document: &Document, position: usize) -> bool {
 /// True for a line whose call gave a code of its driver for something else than memory: `Call to cuMemAlloc results in
 /// CUDA_ERROR_LAUNCH_FAILED` is a kernel's crash, reported by the next call.
 fn of_another_code(line: &str) -> bool {
+    // DXGI's codes for a device that was removed, hangs or was reset (winerror.h).
+    const REMOVED: &[&str] = &["887a0005", "887a0006", "887a0007", "887a0020", "887a002b"];
+    let lower = line.to_ascii_lowercase();
+    if REMOVED.iter().any(|code| lower.contains(code)) {
+        return true;
+    }
     const CODES: &[&str] = &["CUDA_ERROR_", "cudaError", "hipError"];
     let name =
         |rest: &str| rest.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').next().map(str::to_ascii_lowercase);
@@ -146,7 +173,20 @@ fn is_remark(line: &str) -> bool {
     // What is handed on at Python's prompt is no message either: `>>> m.encode("out of memory")`. A banner, or what a
     // mail quotes for the third time, begins so as well.
     let handed_on = || ["(\"", "('", "[\"", "['", "= \"", "= '"].iter().any(|quotes| line.contains(quotes));
-    line.starts_with(">>> ") && handed_on() || line.find("$ # ").is_some_and(|at| at <= PROMPT)
+    let explained = ["this error occurs", "this error is returned", "this error means", "this exception is thrown"];
+    let explains = |lower: &str| explained.iter().any(|words| lower.trim_start().starts_with(words));
+    line.starts_with(">>> ") && handed_on()
+        || line.find("$ # ").is_some_and(|at| at <= PROMPT)
+        || explains(&line.to_lowercase())
+}
+
+/// True for an entry of a manual's list of messages, below which stands what to do: `Action:`. Spring's report of a
+/// failure has that heading too.
+fn in_manual(document: &Document, position: usize) -> bool {
+    const BELOW: usize = 6;
+    let heading = |at: usize| field::text(document, at).trim().trim_start_matches(['*', '/', ' ']) == "Action:";
+    let reported = |at: usize| field::text(document, at).contains("FAILED");
+    field::behind(document, position, BELOW).any(heading) && !field::before(position + 1, BELOW).any(reported)
 }
 
 /// True below the head of a mail that sends a change or answers another: it tells of failures that were.
@@ -423,6 +463,8 @@ fn reports(line: &str, before: &str, behind: &str, said: &str) -> bool {
     // States, causes of a collector's run, and refusals that the kernel notes without killing anybody.
     const NOTED: &[&str] = &[
         "__vm_enough_memory",
+        // V8's trace of a collection.
+        "scavenge might not succeed",
         // What may not be locked is used all the same.
         "mlock",
         "vmalloc: allocation failure",
@@ -488,12 +530,10 @@ fn reports(line: &str, before: &str, behind: &str, said: &str) -> bool {
     if clause.trim_end().ends_with(" runs") && clause.contains(" when ") {
         return false;
     }
-    // `✓ reports "out of memory" (11 ms)`: the same of a runner of JavaScript.
-    if start.starts_with(['✓', '✔', '√']) {
-        return false;
-    }
-    // `ok 12 - a failed allocation is reported`: a test's result.
-    if start.strip_prefix("ok ").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit())) {
+    // The words stand in the middle of a longer name: `rect_out_of_memory_box`.
+    let begun = before.ends_with('_') || said.starts_with('_') && before.ends_with(|c: char| c.is_alphanumeric());
+    let inside = said.contains('_') && begun && behind.starts_with('_');
+    if inside && line.get(before.len()..before.len() + said.len()).is_some_and(|words| words == said.to_lowercase()) {
         return false;
     }
     // `would be too large to fit`, `would exceed the limit`: refused before it was tried.
@@ -515,6 +555,7 @@ fn reports(line: &str, before: &str, behind: &str, said: &str) -> bool {
         "errors are",
         "occurs when",
         "happens when",
+        "(expected)",
         "can ",
         "may ",
         "could ",
@@ -708,10 +749,13 @@ fn counts_cases(lead: &str, said: &str) -> bool {
 }
 
 /// What a program says that it does itself; nobody is advised in these words.
-const DOING: &[&str] = &["trying again", "retrying", "falling back", "fell back", "automatically trying"];
+const DOING: &[&str] =
+    &["trying again", "retrying", "falling back", "fell back", "automatically trying", "cpu mode is applied"];
 
 /// Words by which a program says that it has another way.
 const WAY_ON: &[&str] = &[
+    // YOLOX (yolox/models/yolo_head.py).
+    "cpu mode is applied",
     "proceed with",
     "proceeding with",
     "using the last",
@@ -1773,6 +1817,11 @@ mod tests {
             "ok 41 - realloc failure returns NULL # TODO",
             "test result: ok. 81 passed; 0 failed; 2 ignored; memory 41 MiB",
             "--- PASS: TestMemoryLimitExceeded (0.02s)",
+            "rect_out_of_memory_box,11.3,11.3,120.4,40.1",
+            "RangeError: Memory limit exceeded (expected)",
+            "This error occurs when execution of a query exceeds the limit on the memory consumed by a single query.",
+            "Message 33: error - real array memory allocation failure\n\nAction:\n\nTry more nodes.",
+            "$ hg log -l1\nsummary:     intro, notes on out of memory",
             "PASS src/memory.test.js (12.1 s) heap size 212 MB",
             "  ✓ throws if allocation failed (3 ms)",
             "Collected 3 tracebacks of MemoryError in the last 30 days, all resolved",
@@ -1852,6 +1901,9 @@ mod tests {
             "Failed to allocate connection structures",
             "pan: reached -DMEMLIM bound",
             "Error: model requires 38.2 GB VRAM, GPU has 24.0 GB",
+            "RuntimeError: OOM during training step 3 times in a row, aborting training",
+            "Java heap memory threshold reached, terminating. (Adjustment.prec)",
+            "[ERROR] Error: the isolate exceeded its memory limit due to overflowing the storage cache.",
             "W0107 17:57:40.437475 12 load.cpp:94] part failed, id=4, err_msg=Memory exceed limit. Used: 9, Limit: 8",
             "I0811 17:05:41.004817 12 memory.cpp:661] OOM detected for the terminated container 4711",
             "circular buffers grow to 1531904 B which is beyond max L1 size of 1499136 B",

@@ -198,7 +198,13 @@ pub fn is_listed(document: &Document, position: usize) -> bool {
         // Of several commands in one line the last one may have run.
         let alone = !typed.contains(';') && !typed.contains("&&");
         let help = typed.split_whitespace().any(|word| word == "--help");
-        alone && (matches!(tool, "strings" | "man" | "info") || help || searches && (words.any(texts) || found()))
+        let history = matches!(tool, "git" | "hg" | "svn")
+            && words.next().is_some_and(|call| matches!(call, "log" | "show" | "blame" | "annotate" | "shortlog"));
+        alone
+            && (matches!(tool, "strings" | "man" | "info")
+                || help
+                || history
+                || searches && (words.any(texts) || found()))
     })
 }
 

@@ -222,13 +222,18 @@ pub fn read(document: &Document, position: usize) -> Option<Event> {
         event.sign(Sign::NoFigures);
     }
     if (words.starts_with("CUBLAS") || words.starts_with("CUDNN")) && assertion_nearby(document, position) {
-        event.sign(Sign::OtherCudaError);
-        event.make_harmless(Text::new(
-            "an assertion on the device failed before it (an index out of range); the library's error is only its echo",
-            "此前已有 GPU 端断言失败（索引越界），该库报错只是其后果",
-        ));
+        echoes_an_assertion(&mut event);
     }
     Some(event)
+}
+
+/// Marks an error as one that follows a failed assertion of the device.
+pub(in crate::dialect) fn echoes_an_assertion(event: &mut Event) {
+    event.sign(Sign::OtherCudaError);
+    event.make_harmless(Text::new(
+        "an assertion on the device failed before it (an index out of range); this error is only its echo",
+        "此前已有 GPU 端断言失败（索引越界），该报错只是其后果",
+    ));
 }
 
 /// What the wording of an error proves of the version, and the end of the hint lines below it (0 if it has none).
@@ -320,7 +325,7 @@ fn starting_nearby(document: &Document, position: usize) -> bool {
 }
 
 /// True when a device-side assertion or an index out of range shows within a hundred lines.
-fn assertion_nearby(document: &Document, position: usize) -> bool {
+pub(in crate::dialect) fn assertion_nearby(document: &Document, position: usize) -> bool {
     around(document, position, 100, 60).any(|text| {
         text.contains("device-side assert triggered")
             || text.contains("Assertion `")

@@ -367,6 +367,11 @@ impl<'a> Failure<'a> {
             if let Some(size) = super::field::size_after(rest, "There are ", crate::units::Base::Binary) {
                 self.facts.note(Fact::Free, size.at(at));
             }
+            if let Some(size) =
+                super::field::size_after(rest, "contiguous region of free memory is ", crate::units::Base::Binary)
+            {
+                self.facts.note(Fact::LargestFreeChunk, size.at(at));
+            }
             // `There are 6.92G free, 0B reserved, and 3.40G reservable.`: so much lies in one piece at that end.
             if rest.contains(" reservable")
                 && let Some(size) = super::field::size_after(rest, "reserved, and ", crate::units::Base::Binary)

@@ -45,6 +45,7 @@ impl Context {
         let named_devices = self.visible_devices.get().map(|list| list.split(',').count());
         let devices = [
             self.world_size.value(),
+            self.parallel.value(),
             named_devices.map(|count| count as u64),
             Some(self.gpus.len() as u64).filter(|count| *count > 0),
         ];

@@ -16,7 +16,7 @@ const READ: usize = 512;
 /// memory on every line. In their order: ggml's list of devices, and its sum
 /// of one; what Ultralytics prints of torch's devices; vLLM's profile of a run (0.5 to 0.7); TensorFlow's two forms
 /// (1.x, 2.x); `deviceQuery` and what copies it; the Comfy family; other programs' banners with a card's name.
-static FORMS: [Form; 10] = [
+static FORMS: [Form; 11] = [
     Form::new("compute capability", || {
         Regex::new(r"Device (?P<index>[0-9]+): .{2,80}, compute capability [0-9].*, VRAM: (?P<size>[0-9]+ MiB)(?-u:\b)")
             .ok()
@@ -38,6 +38,8 @@ static FORMS: [Form; 10] = [
         Regex::new(r"\((?:compute capability|Compute) [0-9]\.[0-9];? ?memory (?P<size>[0-9]+(?:\.[0-9]+)? ?[MG]i?B)\)")
             .ok()
     }),
+    // OpenCL's own of a device, as clinfo and programs that list devices print it.
+    Form::new("GLOBAL_MEM_SIZE", || Regex::new(r"CL_DEVICE_GLOBAL_MEM_SIZE:? +(?P<size>[0-9]+)$").ok()),
     Form::new("ompute ", || {
         Regex::new(r"\(Compute [0-9]\.[0-9]\) Memory ?: (?P<size>[0-9]+(?:\.[0-9]+)? [MG]i?B)(?-u:\b)").ok()
     }),
@@ -83,7 +85,7 @@ impl Devices {
         let at = Span::line(line);
         let found = FORMS.iter().find_map(|form| form.captures(text));
         if let Some(found) = found
-            && let Some(figure) = sized(&found["size"], None, at).filter(|figure| figure.bytes > 0)
+            && let Some(figure) = sized(&found["size"], Some("B"), at).filter(|figure| figure.bytes > 0)
         {
             let index = found.name("index").and_then(|index| index.as_str().parse().ok());
             self.told.push((Fact::Capacity, index, figure));

@@ -195,6 +195,8 @@ closed_set! {
         Builds = "builds",
         /// An engine is built for a model: its compiler is at work, nothing is served.
         BuildsEngine = "builds-engine",
+        /// TensorRT's builder left out tactics for want of the workspace that a setting gives it.
+        ShortWorkspace = "short-workspace",
         /// DeepSpeed's config has whole weights gathered when a checkpoint is saved.
         GathersOnSave = "gathers-on-save",
         /// The script or its functions are named for prediction, sampling or a service.
@@ -396,6 +398,8 @@ pub struct Context {
     pub evaluate_every: Known<u64>,
     /// Training processes in all.
     pub world_size: Known<u64>,
+    /// Devices that an engine's option splits each layer over.
+    pub parallel: Known<u64>,
     /// Training processes on this node.
     pub local_processes: Known<u64>,
     pub rank: Known<u32>,

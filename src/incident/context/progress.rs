@@ -106,7 +106,7 @@ fn load_is_over(lower: &str) -> bool {
 /// True for a line that tells which checkpoint a run goes on from.
 fn restores(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
-    ["loaded checkpoint", "loading checkpoint", "restored checkpoint", "restoring checkpoint"]
+    ["loaded checkpoint", "loading checkpoint", "restored checkpoint", "restoring checkpoint", "trained to step"]
         .iter()
         .any(|words| lower.contains(words))
 }

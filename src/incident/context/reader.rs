@@ -16,7 +16,6 @@ use super::trends::Trends;
 use super::{Clue, Context, Frame, Phase, Precision, Subject, Trainer, subject, surroundings, topics, traceback};
 use crate::dialect::{Fact, field};
 use crate::evidence::{Known, Span};
-use crate::incident::survival::STEPS;
 use crate::input::gpu_tables::Tables;
 use crate::input::{Document, Line};
 use crate::thin;
@@ -379,12 +378,12 @@ impl<'a> ContextReader<'a> {
     }
 
     /// The first and the last of the lines between a failure's end `last` and `until` on which its loop got further
-    /// than before it, if that are as many as prove it. `from_nothing`: steps count though none was told before.
+    /// than before it, if that are as many as prove it, `least`. `from_nothing`: steps count though none was told before.
     pub(in crate::incident) fn advanced(
         &self,
         at: Span,
         last: u64,
-        rank: Option<u32>,
+        (rank, least): (Option<u32>, usize),
         until: u64,
         from_nothing: bool,
     ) -> Option<(u64, u64)> {
@@ -427,7 +426,7 @@ impl<'a> ContextReader<'a> {
             reached = Some(now);
             steps += 1;
             let first = *first.get_or_insert(told.line);
-            if steps >= STEPS {
+            if steps >= least {
                 return Some((first, told.line));
             }
         }
@@ -948,6 +947,10 @@ fn tells_of_a_load(text: &str) -> bool {
     }
     let lower = text.to_ascii_lowercase();
     let says = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+    // `llama_model_loader: - type q4_K:  193 tensors`: an entry of a list, which has others like it.
+    if says(&["_loader: - "]) {
+        return false;
+    }
     // A bar is rewritten as it goes, and its end is printed once or twice; it starts once.
     let under_way = lower.contains('%') && !says(&[" 0%|", " 0% "]);
     let loads = says(&["load"]) && says(&["model", "weights", "checkpoint", "shard", "safetensors", "pipeline"]);

@@ -756,6 +756,7 @@ pub(super) fn apply(context: &mut Context, parts: &mut Parts, setting: &Setting,
         Setting::Sequence(n) => context.sequence_length.note(*n, at),
         Setting::Image(n) => context.image_size.note(*n, at),
         Setting::Workers(n) => context.workers.note(*n, at),
+        Setting::Other(Quantity::Parallel, n) => context.parallel.note(*n, at),
         Setting::Other(..) => {}
         Setting::Prefetch(n) => context.prefetch.note(*n, at),
         Setting::PinMemory(on) => context.pin_memory.note(*on, at),

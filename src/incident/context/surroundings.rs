@@ -362,6 +362,7 @@ pub(super) fn clues(text: &str, found: &mut Vec<Clue>) {
         says(&["nn.dataparallel", "/data_parallel.py", "\\data_parallel.py", "parallel/data_parallel"])
             && !says(&["distributed"]),
     );
+    add(Clue::ShortWorkspace, says(&["do not have sufficient workspace memory to run"]));
     add(Clue::UnequalDevices, says(&["imbalance between your gpus"]));
     add(
         Clue::DeviceAssert,

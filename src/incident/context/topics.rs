@@ -206,6 +206,7 @@ const KEYWORDS: &[(&str, u8)] = &[
     ("sample ", PROGRESS),
     ("parallel", CLUE),
     ("imbalance between", CLUE),
+    ("sufficient workspace", CLUE),
     ("n_jobs", CLUE),
     ("--jobs", CLUE),
     ("ntasks", CLUE),

@@ -439,7 +439,7 @@ fn phase_of(frame: &Frame) -> Option<Phase> {
     // `train_val`, `run_train_validation_loop`: what goes over both is neither.
     let both = lower.contains("train") && !file.ends_with("/hooks/evaluation.py");
     let validating = file.ends_with("/hooks/evaluation.py")
-        || lower.contains("valid") && !lower.contains("validate_") && !lower.contains("_invalid")
+        || lower.contains("valid") && !lower.contains("validate_") && !checks_input(&lower)
         || lower == "evaluate"
         || (lower == "test" || lower.starts_with("test_")) && !installed
         || lower == "eval"
@@ -481,6 +481,12 @@ fn phase_of(frame: &Frame) -> Option<Phase> {
     (trains && (!installed || lower != "train")).then_some(Phase::Train)
 }
 
+/// True for a function that asks whether what it was given is valid, or answers that it was: `is_valid`, Django's
+/// `form_valid`.
+fn checks_input(function: &str) -> bool {
+    ["_invalid", "is_valid", "form_valid"].iter().any(|name| function.contains(name))
+}
+
 /// True for a call that goes over data by the name of their part: `iterate("val", args, loader)`.
 fn goes_over_other_data(code: &str) -> bool {
     const PARTS: [&str; 6] = ["val", "valid", "validation", "test", "eval", "dev"];
@@ -519,7 +525,7 @@ fn validates(function: &str) -> bool {
     let plain = function.rsplit('.').next().unwrap_or(function);
     let name = plain.to_ascii_lowercase();
     // What goes over both kinds of data is neither phase.
-    if name.contains("train") {
+    if name.contains("train") || checks_input(&name) {
         return false;
     }
     // `epochVal`, `runEval`.
@@ -625,7 +631,7 @@ fn builds_model(file: &str, function: &str, code: &str) -> bool {
     makes && !runs && (module && code.contains('(') || function == "__init__" && part)
 }
 
-/// True where DeepSpeed divides the parameters and makes the optimizer's own copies of them, before the first step.
+/// True where fairseq builds its optimizer, and where DeepSpeed divides the parameters and makes the optimizer's own copies of them, before the first step.
 fn sets_up_the_optimizer(frame: &Frame) -> bool {
     let function = frame.function.rsplit('.').next().unwrap_or("");
     let sets_up = [
@@ -634,7 +640,10 @@ fn sets_up_the_optimizer(frame: &Frame) -> bool {
         "_configure_optimizer",
         "initialize_optimizer_states",
     ];
-    frame.path().contains("/deepspeed/") && (function.starts_with("_create_fp") || sets_up.contains(&function))
+    // fairseq's trainer and its optimizer for 16 bit, which makes a copy of the parameters in 32.
+    let of_fairseq = ["_build_optimizer", "build_fp32_params"].contains(&function);
+    of_fairseq
+        || frame.path().contains("/deepspeed/") && (function.starts_with("_create_fp") || sets_up.contains(&function))
 }
 
 /// Names that data goes by.

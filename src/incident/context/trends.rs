@@ -120,7 +120,7 @@ struct Figure<'a> {
 impl Trends {
     /// Takes what a line tells.
     pub(super) fn take(&mut self, text: &str, line: u64, rank: Option<u32>) {
-        if text.len() > LONGEST_LINE {
+        if text.len() > LONGEST_LINE || is_row_of_files(text) {
             return;
         }
         if let Some((name, bytes)) = self.resident(text, line).or_else(|| row_of_a_service(text)) {
@@ -355,6 +355,17 @@ fn has(label: &str, words: &[&str]) -> bool {
 }
 
 /// Lines with a size, a percentage or a word for what is kept; a glance, since every line of a log comes by.
+/// True for a file as `ls -l` lists it, cut at its front or not: `2.2G Dec 12 19:10 train.bin`.
+fn is_row_of_files(text: &str) -> bool {
+    const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+    let words: Vec<&str> = text.split_whitespace().take(9).collect();
+    let size = |word: &str| word.starts_with(|c: char| c.is_ascii_digit());
+    words.windows(4).any(|row| {
+        let time = row[3].contains(':') || row[3].len() == 4 && row[3].bytes().all(|byte| byte.is_ascii_digit());
+        size(row[0]) && MONTHS.contains(&row[1]) && row[2].parse::<u8>().is_ok() && time
+    })
+}
+
 fn worth_reading(text: &str) -> bool {
     let bytes = text.as_bytes();
     let number_before = |at: usize| {

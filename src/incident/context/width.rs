@@ -58,7 +58,7 @@ fn bytes_of(name: &str) -> Option<(f64, f64)> {
     if name.contains("awq") || name.contains("bnb") || word("4bit") || word("int4") || word("nf4") {
         return of_bits(4.0, 8.0);
     }
-    if word("8bit") || word("int8") {
+    if word("8bit") || word("int8") || word("fp8") || word("w8a8") {
         return of_bits(8.0, 8.0);
     }
     ["gptq", "gguf"].iter().any(|form| name.contains(form)).then(|| of_bits(2.0, 8.0))?
@@ -86,6 +86,7 @@ mod tests {
         assert_eq!(of("heron-7B-AWQ"), Some((4.0, 8.0)));
         assert_eq!(of("heron-7b-4bit-128g"), Some((4.0, 8.0)));
         assert_eq!(of("heron-13B-GPTQ"), Some((2.0, 8.0)));
+        assert_eq!(of("heron-32B-FP8"), Some((8.0, 8.0)));
         assert_eq!(of("heron-7b"), None);
     }
 }
