@@ -333,7 +333,8 @@ impl<'a> Aftermath<'a> {
 }
 
 /// True for a line that tells of another try: `trying tile 400`, `failed with 6, trying again`, `failed, re-running
-/// with -usetemp`, `falling back to CPU`. What was tried when it failed (`trying to allocate`) and advice to the reader are none.
+/// with -usetemp`, `falling back to CPU`. What was tried when it failed (`trying to allocate`) and advice to the
+/// reader are none.
 fn announces_another_try(text: &str) -> bool {
     const TO_THE_READER: &[&str] =
         &["please", "you ", "your ", "should", "could", "consider", "if ", "when ", "never", "http"];

@@ -378,7 +378,8 @@ impl<'a> ContextReader<'a> {
     }
 
     /// The first and the last of the lines between a failure's end `last` and `until` on which its loop got further
-    /// than before it, if that are as many as prove it, `least`. `from_nothing`: steps count though none was told before.
+    /// than before it, if that are as many as prove it, `least`. `from_nothing`: steps count though none was told
+    /// before.
     pub(in crate::incident) fn advanced(
         &self,
         at: Span,

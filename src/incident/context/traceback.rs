@@ -631,7 +631,8 @@ fn builds_model(file: &str, function: &str, code: &str) -> bool {
     makes && !runs && (module && code.contains('(') || function == "__init__" && part)
 }
 
-/// True where fairseq builds its optimizer, and where DeepSpeed divides the parameters and makes the optimizer's own copies of them, before the first step.
+/// True where fairseq builds its optimizer, and where DeepSpeed divides the parameters and makes the optimizer's own
+/// copies of them, before the first step.
 fn sets_up_the_optimizer(frame: &Frame) -> bool {
     let function = frame.function.rsplit('.').next().unwrap_or("");
     let sets_up = [
