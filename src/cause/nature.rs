@@ -5,7 +5,7 @@ use crate::dialect::{Fact, Resource, Sign, naming};
 use crate::domain::program::{DeviceUse, Kind, PytorchAllocator};
 use crate::domain::trainer::{Purpose, Trainer};
 use crate::domain::{Number, Program, closed_set};
-use crate::evidence::Span;
+use crate::evidence::{Known, Span};
 use crate::incident::Incident;
 use crate::incident::context::{Clue, Frame, Phase};
 
@@ -197,8 +197,8 @@ fn killed(incident: &Incident) -> Option<&str> {
 /// 1.0 on the allocator words its own refusals in another way (`c10/cuda/CUDACachingAllocator.cpp`), so that what was
 /// refused is the context, or what it loads. Of 18 such reports none was cured by a smaller need.
 pub fn first_touch(incident: &Incident) -> Option<Span> {
-    const TOUCHES: [&str; 7] =
-        [".cuda(", ".to(", "device=", "set_device(", "barrier(", "cuda.manual_seed", "cuda.empty_cache("];
+    // A batch is moved as well, and long after the model was.
+    const TOUCHES: [&str; 5] = ["device=", "set_device(", "barrier(", "cuda.manual_seed", "cuda.empty_cache("];
     // What leaves the device or is page-locked takes the machine's memory.
     const ELSEWHERE: [&str; 4] = ["\"cpu\"", "'cpu'", ".cpu(", "pin_memory"];
     let (event, context) = (&incident.event, &incident.context);
@@ -210,15 +210,15 @@ pub fn first_touch(incident: &Incident) -> Option<Span> {
         return None;
     }
     let last = context.frames.last()?;
-    let code = last.code.as_deref().unwrap_or_default();
-    let moves = last.path().ends_with("nn/modules/module.py")
-        && ["convert", "cuda", "to", "_apply", "<lambda>"].contains(&last.function.as_str());
-    // A layer that is made on the device, where that is the default.
-    let makes = last.path().contains("/torch/nn/modules/") && last.function == "__init__";
-    let touches = moves || makes || TOUCHES.iter().any(|call| code.contains(call));
-    let elsewhere =
-        |frame: &Frame| frame.code.as_deref().is_some_and(|code| ELSEWHERE.iter().any(|words| code.contains(words)));
-    (touches && !context.frames.iter().any(elsewhere)).then_some(last.at)
+    let has = |frame: &Frame, words: &[&str]| {
+        frame.code.as_deref().is_some_and(|code| words.iter().any(|words| code.contains(words)))
+    };
+    // By its frames: a line of loading may be the last that was told before a pass.
+    let loads = matches!(context.phase, Known::Seen(Phase::Load, at) if context.frames.iter().any(|f| f.at == at));
+    // While a module is imported nothing is worked on yet.
+    let imports = context.frames.len() > 1 && last.function == "<module>" && has(last, &[".cuda(", ".to("]);
+    let touches = loads || imports || has(last, &TOUCHES);
+    (touches && !context.frames.iter().any(|frame| has(frame, &ELSEWHERE))).then_some(last.at)
 }
 
 /// True where an engine sizes its cache as a share of what the weights leave free, and the cache is what failed.

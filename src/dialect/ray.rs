@@ -57,7 +57,6 @@ const TABLE: &[Wording] = &[
         and: &["usedmemory("],
         slug: "ray-memory-monitor",
         program: Program::Ray,
-        signs: &[Sign::KilledWithProof],
         figures: &[
             (Fact::Used, "usedmemory(", Unit::Printed(Base::Binary)),
             (Fact::Capacity, "totalcapacity(", Unit::Printed(Base::Binary)),

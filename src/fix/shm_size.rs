@@ -96,6 +96,12 @@ fn advise(case: &Case) -> Advice {
     let inside = computed.map_or(8, |need| need.div_ceil(GIB)).max(least);
     let size = machine.map_or(inside, |ram| inside.max(ram.bytes / 4 * 3 / GIB));
     let basis = match (computed, there) {
+        _ if size > inside => {
+            text!(
+                en: "half of the RAM is a machine's default: three quarters of it for a try",
+                zh: "整机默认为内存的一半：先试四分之三"
+            )
+        }
         (None, Some(there)) => {
             let there = bytes(there);
             text!(en: "{there} were not enough: twice as much for a try", zh: "{there} 不够：先试两倍")
@@ -105,12 +111,6 @@ fn advise(case: &Case) -> Advice {
             text!(
                 en: "workers × prefetch × batch bytes come to {need} with a margin of half",
                 zh: "workers × prefetch × 批字节数（含一半余量）为 {need}"
-            )
-        }
-        (None, None) if machine.is_some() => {
-            text!(
-                en: "half of the RAM is a machine's default: three quarters of it for a try",
-                zh: "整机默认为内存的一半：先试四分之三"
             )
         }
         (None, None) => {

@@ -11,7 +11,7 @@
 
 use super::context::ContextReader;
 use super::group;
-use crate::dialect::net::is_prompt;
+use crate::dialect::net::{is_prompt, keeps_a_trace};
 use crate::dialect::{Event, Sign, field};
 use crate::input::{Document, Needles};
 use crate::text;
@@ -176,20 +176,22 @@ impl<'a> Aftermath<'a> {
         const AROUND: &[&str] = &["clean", "cop", "sync", "upload", "log", "archiv", "remov", "delet", "sav", "exit"];
         const ERRORS: &[&str] = &["error", "fail", "unable", "cannot", "could not", "killed"];
         /// What work came to, as the first word of a line or the last.
-        const DONE: &[&str] = &["done", "finished", "wrote", "written", "completed", "saved", "connected"];
+        const DONE: &[&str] = &["done", "finished", "wrote", "written", "completed", "connected"];
         let from = self.document.lines.partition_point(|other| other.number <= line);
         let mut done = None;
         for line in self.document.lines.get(from..)? {
             let text = head(&line.text).trim().to_ascii_lowercase();
             let says = |words: &[&str]| words.iter().any(|word| text.contains(word));
             // `Ignore any errors mentioned above`, `2880 of 2880 frames, 0 failed`
-            if says(ERRORS) && !says(&["ignore", " 0 failed", " 0 errors", "no errors"]) {
+            let none = [" 0 failed", " 0 errors", "no errors"];
+            let others = none.iter().fold(text.clone(), |text, none| text.replace(none, ""));
+            if ERRORS.iter().any(|word| others.contains(word)) && !says(&["ignore"]) {
                 return None;
             }
             let mut words = text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
             let (first, last) = (words.next().unwrap_or_default(), words.next_back().unwrap_or_default());
             let tells = DONE.contains(&first) || DONE.contains(&last) || text.contains(" is all done");
-            if tells && !says(AROUND) {
+            if tells && !says(AROUND) && !keeps_a_trace(&text) {
                 done = Some(line.number);
             }
         }

@@ -387,6 +387,8 @@ fn what_cuda_refuses_at_the_first_touch_of_a_device_is_somebody_elses_doing() {
     for code in ["net.to(device=device)", "model.cuda(self.root_gpu)", "distributed.barrier()"] {
         assert!(matches!(behind("", code), "other_process" | "wrong_device"), "{code}: {}", behind("", code));
     }
+    let moved = behind("", "images = images.to(device)");
+    assert!(!matches!(moved, "other_process" | "wrong_device"), "a batch moves long after the model: {moved}");
     assert!(!matches!(behind("", "out = model(batch)"), "other_process" | "wrong_device"), "no first touch");
     let block = behind("", "block.to(\"cpu\", non_blocking=True)");
     assert!(!matches!(block, "other_process" | "wrong_device"), "the machine's memory: {block}");

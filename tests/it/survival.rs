@@ -275,6 +275,9 @@ fn who_falls_back_to_the_cpu_and_comes_through_outlived_it() {
                enabled, falling back to CPU: server died during model loading\nlistening on 127.0.0.1:61204\n";
     assert_eq!(died_at(&format!("{log}transcription finished in 412.7s\n")), None);
     assert_eq!(died_at(log), Some(1), "no line shows an end");
+    for behind in ["wrote crash report to /tmp/a.txt", "0 failed, 3 errors\nfinished"] {
+        assert_eq!(died_at(&format!("{log}{behind}\n")), Some(1), "{behind}");
+    }
 }
 
 #[test]

@@ -82,9 +82,8 @@ const GOES_ON: &[&str] = &[
 /// Words by which npm does without what is optional, and a limiter says that it is over.
 const OVER: &[&str] = &["skipping optional dependency", "no longer being exceeded"];
 
-/// True where one of [`GOES_ON`] is said, and its clause doesn't deny it: `did not successfully train any models`.
-fn goes_on(lower: &str) -> bool {
-    // `profile saved to: …`, `core written to …`: what is kept of a failure.
+/// True for a line, in lower case, about what is kept of a failure: `profile saved to: …`, `core written to …`.
+pub fn keeps_a_trace(lower: &str) -> bool {
     const KEPT: &[&str] = &[
         "log",
         "logs",
@@ -99,11 +98,15 @@ fn goes_on(lower: &str) -> bool {
         "minidump",
         "diagnostics",
     ];
+    lower.split(|c: char| !c.is_alphanumeric()).take(12).any(|noun| KEPT.contains(&noun))
+}
+
+/// True where one of [`GOES_ON`] is said, and its clause doesn't deny it: `did not successfully train any models`.
+fn goes_on(lower: &str) -> bool {
     GOES_ON.iter().filter_map(|word| lower.find(word).map(|at| (*word, at))).any(|(word, at)| {
         let lead = &lower[..at];
         let writes = matches!(word, "saved" | "saving" | "written to" | "wrote ");
-        let mut nouns = lower.split(|c: char| !c.is_alphanumeric()).take(12);
-        if writes && nouns.any(|noun| KEPT.contains(&noun)) {
+        if writes && keeps_a_trace(lower) {
             return false;
         }
         let clause = lead.rsplit([',', ';', '.', ':', ']']).next().unwrap_or_default();
