@@ -82,10 +82,22 @@ pub struct Entry {
     pub basis: Text,
 }
 
+/// A device of which the log gives the name alone.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Board {
+    /// As the log spells it.
+    pub name: String,
+    /// The total that such a board can show.
+    pub total: Interval,
+    pub line: u64,
+}
+
 /// The account. Every quantity that the message does not determine is `None`.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Ledger {
     pub capacity: Option<Interval>,
+    /// The device's name, where nothing prints its size.
+    pub board: Option<Board>,
     /// The parts of the capacity, largest meaning first; they add up to it within their bounds.
     pub entries: Vec<Entry>,
     pub contradictions: Vec<Contradiction>,

@@ -171,8 +171,18 @@ impl Reader<'_> {
         lines
     }
 
+    /// What the device has in all; where that is known of its name alone, words that say so, and the name's line.
+    fn device(&self) -> Option<(Interval, Text, Option<u64>)> {
+        if let Some(capacity) = self.ledger.capacity {
+            return Some((capacity, Text::default(), None));
+        }
+        let board = self.ledger.board.as_ref()?;
+        let name = &board.name;
+        Some((board.total, text!(en: " by the name {name}", zh: "（按型号 {name}）"), Some(board.line)))
+    }
+
     fn request_against_device(&self) -> Option<Proof> {
-        let (requested, capacity) = (self.ledger.requested?, self.ledger.capacity?);
+        let (requested, (capacity, Text { en: by, zh: by_zh }, line)) = (self.ledger.requested?, self.device()?);
         let holds = exceeds(requested, capacity);
         let (want, all) = (size(requested), size(capacity));
         Some(Proof {
@@ -183,13 +193,16 @@ impl Reader<'_> {
             statement: say(
                 holds,
                 text!(
-                    en: "{want} asked for at once is more than the {all} there are in all: it fits on no empty device \
-                         of this size",
-                    zh: "一次请求 {want}，超过总量 {all}：即使设备全空也放不下"
+                    en: "{want} asked for at once is more than the {all} there are in all{by}: it fits on no empty \
+                         device of this size",
+                    zh: "一次请求 {want}，超过总量 {all}{by_zh}：即使设备全空也放不下"
                 ),
-                text!(en: "{want} is within the {all} there are in all", zh: "请求 {want} 未超过总量 {all}"),
+                text!(
+                    en: "{want} is within the {all} there are in all{by}",
+                    zh: "请求 {want} 未超过总量 {all}{by_zh}"
+                ),
             ),
-            lines: self.lines(&[Fact::Requested, Fact::Capacity]),
+            lines: self.lines(&[Fact::Requested, Fact::Capacity]).into_iter().chain(line).collect(),
         })
     }
 
@@ -439,7 +452,7 @@ impl Reader<'_> {
     }
 
     fn states(&self, states: &ModelStates) -> Option<Proof> {
-        let capacity = self.ledger.capacity.filter(|_| self.event.resource.on_device())?;
+        let (capacity, Text { en: by, zh: by_zh }, line) = self.device().filter(|_| self.event.resource.on_device())?;
         let need = states.need();
         let holds = exceeds(need, capacity);
         let billions = |count: f64| (count / 1e8).round() / 10.0;
@@ -458,16 +471,16 @@ impl Reader<'_> {
                 holds,
                 text!(
                     en: "at least {count} billion parameters × {each} bytes ({made_en}) are {least}: they never fit a \
-                         device of {all}, whatever the batch",
+                         device of {all}{by}, whatever the batch",
                     zh: "至少 {hundred_millions} 亿参数 × {each} 字节（{made_zh}）为 {least}：无论批大小如何，都放不进 \
-                         {all} 的设备"
+                         {all} 的设备{by_zh}"
                 ),
                 text!(
-                    en: "the model's states ({made_en}) fit a device of {all} by themselves",
-                    zh: "模型状态（{made_zh}）本身放得进 {all} 的设备"
+                    en: "the model's states ({made_en}) fit a device of {all}{by} by themselves",
+                    zh: "模型状态（{made_zh}）本身放得进 {all} 的设备{by_zh}"
                 ),
             ),
-            lines: states.lines.clone(),
+            lines: states.lines.iter().copied().chain(line).collect(),
         })
     }
 }

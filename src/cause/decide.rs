@@ -1096,6 +1096,91 @@ const TESTS: &[Test] = &[
             (NonFramework, "the same message comes from a library's own call", "由库自身的调用报出同样的信息"),
         ],
     },
+    // The last resorts: what comes before is cheaper, and not for every program.
+    Test {
+        id: "a-quarter-of-the-length",
+        act: |incident| {
+            let fixed = incident.event.has(Sign::BeyondContext);
+            (incident.event.resource.on_device() && !fixed).then(|| {
+                (
+                    "program",
+                    text!(
+                        en: "run once with a quarter of the length, one request at a time",
+                        zh: "以四分之一的长度、每次一个请求运行一次"
+                    ),
+                )
+            })
+        },
+        about: &[KvCache],
+        outcomes: &[
+            (KvCache, "it runs", "可以运行"),
+            (Capacity, "it fails as before, while weights are loaded", "加载权重时与之前一样失败"),
+            (DuplicateModel, "it fails as before, with twice the weights held", "与之前一样失败，占用为权重的两倍"),
+            (LeakGrowth, "it runs, and fails later than before", "可以运行，比之前更晚失败"),
+            (TransientPeak, "it runs, and fails on a long prompt", "可以运行，遇到长提示时失败"),
+            (SingleHugeAllocation, "it fails on a request that is smaller by as much", "在按比例变小的请求上失败"),
+            (FrameworkLimit, "it fails at the same limit", "在同一上限处失败"),
+            (Preallocation, "it fails at start with the same figures", "启动时以同样的数字失败"),
+            (OtherProcess, "it fails with as much in use by others", "失败，其他进程占用不变"),
+            (NonFramework, "it fails with as much outside the allocator", "失败，分配器之外的占用不变"),
+            (Fragmentation, "it fails with much reserved and unused", "失败时仍有大量保留而未使用"),
+            (DriverOrUnrelated, "it fails with the same message at once", "立即以同样的信息失败"),
+        ],
+    },
+    Test {
+        id: "size-of-the-model-file",
+        act: |incident| {
+            let buffer = incident.event.program.device_use() == DeviceUse::FixedBuffers
+                && incident.event.facts.get(Fact::Requested).is_some();
+            let size = match incident.event.program {
+                Program::Ollama => text!(en: "ollama list   # the model's size", zh: "ollama list   # 模型大小"),
+                _ => text!(en: "look up the size of the model's file", zh: "查看模型文件的大小"),
+            };
+            buffer.then_some(("program", size))
+        },
+        about: &[Capacity],
+        outcomes: &[
+            (Capacity, "as large as the buffer that was refused, or larger", "与被拒绝的缓冲区相当或更大"),
+            (SingleHugeAllocation, "far smaller than that buffer", "远小于该缓冲区"),
+            (KvCache, "far smaller than that buffer", "远小于该缓冲区"),
+            (TransientPeak, "far smaller than that buffer", "远小于该缓冲区"),
+            (OtherProcess, "far smaller than the device", "远小于设备容量"),
+        ],
+    },
+    Test {
+        id: "half-the-picture",
+        act: |incident| {
+            let draws = incident.context.has(Clue::StableDiffusionCpp);
+            draws.then(|| ("program", text!(en: "draw once at half the width and height", zh: "以一半的宽高绘制一次")))
+        },
+        about: &[],
+        outcomes: &[
+            (SingleHugeAllocation, "it runs", "可以运行"),
+            (TransientPeak, "it runs", "可以运行"),
+            (FrameworkLimit, "it fails on a smaller request, at the same limit", "在更小的请求上、同一上限处失败"),
+            (Capacity, "it fails as before, while weights are loaded", "加载权重时与之前一样失败"),
+            (OtherProcess, "it fails as before, with as much in use by others", "与之前一样失败，其他进程占用不变"),
+            (LeakGrowth, "it runs, and fails after many pictures", "可以运行，绘制多张后失败"),
+        ],
+    },
+    Test {
+        id: "one-round-in-a-new-process",
+        act: |incident| {
+            let before = incident.event.facts.number(Number::RoundsBefore)?;
+            (before >= 1.0)
+                .then(|| ("program", text!(en: "run this round alone, in a new process", zh: "在新进程中只运行这一轮")))
+        },
+        about: &[LeakGrowth],
+        outcomes: &[
+            (LeakGrowth, "it runs", "可以运行"),
+            (Capacity, see::AS_BEFORE.0, see::AS_BEFORE.1),
+            (SingleHugeAllocation, see::AS_BEFORE.0, see::AS_BEFORE.1),
+            (TransientPeak, see::AS_BEFORE.0, see::AS_BEFORE.1),
+            (OtherProcess, see::AS_BEFORE.0, see::AS_BEFORE.1),
+            (HostMemory, see::AS_BEFORE.0, see::AS_BEFORE.1),
+            (FrameworkLimit, see::AS_BEFORE.0, see::AS_BEFORE.1),
+        ],
+    },
 ];
 
 /// True for an engine that had started: what was sized then found room.

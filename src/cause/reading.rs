@@ -9,6 +9,7 @@ use crate::gpu::context_size;
 use crate::incident::context::{Clue, Growth, Measure, Series};
 use crate::incident::release;
 use crate::incident::{Incident, Recording};
+use crate::text;
 use crate::text::Text;
 use crate::units::{Bytes, GIB, Interval, MIB};
 
@@ -64,15 +65,38 @@ pub fn place(event: &Event, fact: Fact) -> Span {
     event.facts.get(fact).map_or(event.at, |figure| figure.at)
 }
 
-/// What there was to use in all: the device, or the pool or limit where only that is printed.
+/// What there was to use in all: the device, or the pool or limit where only that is printed, or what a board of the
+/// device's name has.
 pub fn whole(incident: &Incident) -> Option<Interval> {
-    incident.ledger.capacity.or(incident.ledger.cap).filter(|whole| whole.middle() > 0)
+    let ledger = &incident.ledger;
+    let by_name = || ledger.board.as_ref().map(|board| board.total);
+    ledger.capacity.or(ledger.cap).or_else(by_name).filter(|whole| whole.middle() > 0)
+}
+
+/// The lines that [`whole`] is known from, where it is a board's name.
+pub fn whole_line(incident: &Incident) -> Option<Span> {
+    let ledger = &incident.ledger;
+    let board = ledger.board.as_ref().filter(|_| ledger.capacity.is_none() && ledger.cap.is_none())?;
+    Some(Span::line(board.line))
+}
+
+/// The size of [`whole`] in words.
+pub fn whole_size(incident: &Incident) -> Option<Text> {
+    let all = whole(incident)?;
+    if whole_line(incident).is_none() {
+        return Some(Text::same(size(all).to_string()));
+    }
+    // As it is sold: what a driver keeps back of it is not known of a name.
+    let sold = Bytes(u64::try_from(all.high).unwrap_or_default());
+    Some(text!(en: "{sold} by its name", zh: "按型号 {sold}"))
 }
 
 /// How to name [`whole`]: what a pool may take or a limit allows is not the device.
 pub fn whole_name(incident: &Incident) -> Text {
     if incident.ledger.capacity.is_some() {
         Text::new("the device", "设备")
+    } else if let (None, Some(board)) = (incident.ledger.cap, &incident.ledger.board) {
+        Text::new(format!("a device named {}", board.name), format!("名为 {} 的设备", board.name))
     } else {
         Text::new("the limit", "上限")
     }

@@ -38,6 +38,13 @@ pub(super) fn is_passed_test(line: &str) -> bool {
     start.starts_with(['✓', '✔', '√']) || start.starts_with("--- PASS: ") || numbered()
 }
 
+/// True for what Prometheus' text says of a metric: `# HELP quaxel_oom_total Containers that ran out of memory`.
+pub(super) fn is_of_a_metric(line: &str) -> bool {
+    let mut words = line.trim_start_matches(['#', ' ']).split(' ');
+    words.next().is_some_and(|word| matches!(word, "HELP" | "TYPE"))
+        && words.next().is_some_and(|name| name.contains('_'))
+}
+
 /// True for a line of a program that compares with an error's name.
 pub(super) fn is_comparison(line: &str) -> bool {
     ["== cudaErrorMemoryAllocation", "!= cudaErrorMemoryAllocation", "== CUDA_ERROR_OUT_OF_MEMORY", "case "]

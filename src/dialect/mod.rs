@@ -431,7 +431,7 @@ pub fn events(document: &Document) -> Vec<Event> {
         for hit in torn(document, position, reader.literals()) {
             asked.extend(askers.get(hit).into_iter().flatten());
         }
-        if asked.is_empty() || mention::is_passed_test(&line.text) {
+        if asked.is_empty() || mention::is_passed_test(&line.text) || mention::is_of_a_metric(&line.text) {
             continue;
         }
         let number = line.number;
@@ -589,6 +589,10 @@ impl Look {
                 Some(_) if mended.doubtful || event.standing != Standing::Failure => false,
                 Some(known) if known.has(Sign::Generic) && !event.has(Sign::Generic) => true,
                 Some(known) if !known.has(Sign::Generic) && event.has(Sign::Generic) => false,
+                // A paragraph that reaches back tells more, or the line stands for itself.
+                Some(known) if event.at.first < known.at.first => {
+                    event.facts.sizes.len() > known.facts.sizes.len() || !known.has(Sign::Generic)
+                }
                 Some(known) => known.same_wording(&event) || event.facts.sizes.len() >= known.facts.sizes.len(),
             };
             if better {

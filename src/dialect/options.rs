@@ -2,7 +2,7 @@
 //! container's shared memory ran into.
 
 use super::{Event, Fact, Resource, field};
-use crate::domain::Program;
+use crate::domain::{Program, Sign};
 use crate::input::Document;
 use crate::units::{self, Base, Locale};
 
@@ -52,6 +52,7 @@ pub(super) fn complete(document: &Document, position: usize, event: &mut Event) 
         (Program::Node, Resource::Host) => OLD_SPACE,
         (Program::Rapids | Program::DaskCuda, Resource::Gpu) => POOL,
         (_, Resource::Shm) => SHARED,
+        (_, Resource::Host) if event.has(Sign::Generic) => &[],
         _ => return,
     };
     if [Fact::Limit, Fact::Capacity].iter().any(|fact| event.facts.get(*fact).is_some()) {
@@ -62,6 +63,14 @@ pub(super) fn complete(document: &Document, position: usize, event: &mut Event) 
         let line = field::text(document, at);
         if !(at < position && is_command(line) || states(line)) {
             continue;
+        }
+        if settings.is_empty() && at < position {
+            if let Some(size) = named_limit(line) {
+                let at = crate::evidence::Span::line(field::number(document, at));
+                event.facts.note(Fact::Limit, units::Size { half_width: 0, ..size }.at(at));
+            }
+            // The run that failed is the last one that was started.
+            return;
         }
         for Setting { option, bare } in settings {
             let Some((_, value)) = line.split_once(option) else { continue };
@@ -91,6 +100,64 @@ pub(super) fn complete(document: &Document, position: usize, event: &mut Event) 
     if let Some(figure) = told.filter(in_force) {
         event.facts.note(Fact::Limit, figure);
     }
+}
+
+/// The memory that a command lets its program have: the value of an option whose name says so, in a unit that the value
+/// or the name gives (`--memlimit 7g`, `--db-size-mb 4096`), or of bytes that are no smaller unit's count. One is none
+/// that names two.
+fn named_limit(command: &str) -> Option<units::Size> {
+    /// A bare number from here on counts bytes: as KiB it would be a TiB.
+    const BYTES: u64 = 1 << 30;
+    let words: Vec<&str> = command.split_whitespace().collect();
+    let mut found: Option<units::Size> = None;
+    for (i, word) in words.iter().enumerate().filter(|(_, word)| word.starts_with('-')) {
+        let option = word.trim_start_matches('-');
+        let (name, value) = match option.split_once(['=', ':']) {
+            Some((name, value)) => (name, value),
+            None => match (option.strip_prefix("Xmx"), words.get(i + 1)) {
+                (Some(value), _) => ("Xmx", value),
+                (None, Some(value)) => (option, *value),
+                (None, None) => continue,
+            },
+        };
+        let Some(unit) = unit_of_a_limit(name) else { continue };
+        let end = value.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(value.len());
+        let (number, rest) = value.split_at(end);
+        let unit = match (rest, unit) {
+            ("", Some(unit)) => unit,
+            ("", None) if number.parse::<u64>().is_ok_and(|bytes| bytes >= BYTES) => "B",
+            ("", None) => continue,
+            (rest, _) => rest,
+        };
+        let Some(size) = units::size_in(number, unit, Base::Binary, Locale::of(command)) else { continue };
+        if size.bytes < SMALLEST || found.is_some_and(|known| known.bytes != size.bytes) {
+            return None;
+        }
+        found = Some(size);
+    }
+    found
+}
+
+/// The unit that the name of an option gives, where it is one of a limit on memory: `heap-size`, `max-memory`,
+/// `memlimit`, `Xmx`, `chain-state-db-size-mb`. What a cache or a batch may take is part of it.
+fn unit_of_a_limit(name: &str) -> Option<Option<&'static str>> {
+    const MEMORY: &[&str] = &["mem", "heap", "ram", "maxmem", "memlimit", "memmax", "heapsize", "memory"];
+    const LIMIT: &[&str] = &["limit", "max", "size", "budget", "maximum", "maxmem", "memlimit", "memmax", "heapsize"];
+    const PARTS: &[&str] =
+        &["cache", "batch", "page", "block", "chunk", "init", "initial", "min", "shared", "fraction", "total"];
+    if name == "Xmx" {
+        return Some(Some("B"));
+    }
+    let lower = name.to_ascii_lowercase();
+    let parts = || lower.split(['-', '_', '.']);
+    let says = |words: &[&str]| parts().any(|part| words.contains(&part));
+    let of_memory = says(MEMORY) && says(LIMIT) || lower == "memorylimit" || lower == "maxmemory" || lower == "memory";
+    let sized = says(&["size"]) && says(&["db"]) && says(&["mb", "gb"]);
+    if !(of_memory || sized) || says(PARTS) {
+        return None;
+    }
+    let units = [("mb", "MiB"), ("mib", "MiB"), ("gb", "GiB"), ("gib", "GiB"), ("kb", "KiB"), ("bytes", "B")];
+    Some(units.iter().find(|(part, _)| parts().any(|own| own == *part)).map(|(_, unit)| *unit))
 }
 
 /// True for a line in which the program that failed tells what its heap was set to: Gradle's and GraalVM's.
@@ -165,6 +232,22 @@ mod tests {
         let run = |option: &str| limit(&format!("$ dask-cuda-worker tcp://a:8786 {option}\n{failed}"));
         assert_eq!(run("--rmm-pool-size 8GiB --rmm-maximum-pool-size 24GiB"), Some(24 << 30));
         assert_eq!(run("--rmm-pool-size 8GiB"), None, "it grows");
+    }
+
+    #[test]
+    fn a_command_that_names_a_limit_tells_it() {
+        let of = |command: &str| limit(&format!("$ {command}\nreading model\ngridtool: out of memory\n"));
+        assert_eq!(of("gridtool --memlimit 7g main.c"), Some(7 << 30));
+        assert_eq!(of("gridtool --heap-size 1610612736 --load a.lsp"), Some(1_610_612_736));
+        assert_eq!(of("gridtool --max-memory=512M --jobs 4"), Some(512 << 20));
+        assert_eq!(of("gridtool --state-db-size-mb 4096"), Some(4 << 30));
+        assert_eq!(of("gridtool -W max-memory-size=2147483648 a.wasm"), None, "not of the option's name");
+        // MB or KB, and nobody says which.
+        assert_eq!(of("gridtool --memory-limit=1024 a.p"), None);
+        assert_eq!(of("gridtool --heap-size 4g --max-heap 8g"), None);
+        assert_eq!(of("gridtool --mem-cache-size 4g --batch-size 64"), None);
+        // Another run's.
+        assert_eq!(of("gridtool --memlimit 7g a.c\n$ gridtool a.c"), None);
     }
 
     #[test]

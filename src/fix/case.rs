@@ -3,6 +3,7 @@
 
 use super::cures::Table;
 use super::need::Need;
+use super::tools::{self, Tool};
 use super::work::{self, Work};
 use super::{Knob, Shell};
 use crate::account::Ledger;
@@ -33,6 +34,8 @@ pub struct Case<'a> {
     findings: &'a [Finding],
     works: Vec<Work>,
     pub(super) subject: Option<Subject>,
+    /// The well-known program that runs, where one shows.
+    pub(super) tool: Option<&'static Tool>,
     /// Asked for the parts of a combination, none of which need be enough alone.
     composing: bool,
 }
@@ -41,7 +44,9 @@ impl<'a> Case<'a> {
     pub fn new(incident: &'a Incident, findings: &'a [Finding]) -> Case<'a> {
         let context = &incident.context;
         let ledger = &incident.ledger;
-        let mut case = Case { incident, context, ledger, findings, works: Vec::new(), subject: None, composing: false };
+        let tool = tools::of(context);
+        let works = Vec::new();
+        let mut case = Case { incident, context, ledger, findings, works, subject: None, tool, composing: false };
         case.subject = case.look_for_subject();
         case.works = work::of(&case);
         case

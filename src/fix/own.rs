@@ -2,6 +2,7 @@
 //! the spelling of the program that started an engine.
 
 use super::case::Case;
+use super::tools;
 use crate::domain::{Program, Trainer};
 use crate::incident::context::{Clue, Frame, Quantity, Spelled};
 
@@ -128,7 +129,8 @@ impl<'a> Case<'a> {
         };
         // Nodes and a browser, or a configuration of which OpenMMLab's runner makes model, loaders and loop.
         let by_settings = matches!(self.trainer(), Some(Trainer::ComfyUi | Trainer::MmEngine));
-        self.installed_command() || module() || frames.iter().any(of_a_tool) || by_settings
+        let known = self.tool.is_some_and(tools::is_application);
+        self.installed_command() || module() || known || frames.iter().any(of_a_tool) || by_settings
     }
 
     /// True where a line of the user's own code is shown in the traceback: what is written next to it can be pasted.

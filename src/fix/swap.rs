@@ -48,8 +48,8 @@ pub const FIX: Fix = Fix {
     advise,
 };
 
-/// GiB of swap where nothing tells how much the machine has.
-const USUAL: u64 = 32;
+/// GiB of swap where nothing tells how much the machine has: a small one with a card for a disk has room for no more.
+const USUAL: u64 = 8;
 
 fn advise(case: &Case) -> Advice {
     if let Some(why) = case.beyond_its_addresses() {

@@ -225,27 +225,45 @@ pub fn nominal(name: &str) -> Option<u64> {
             return Some(number * GIB);
         }
     }
-    let is_whole_word = |part: &str| {
-        lower.match_indices(part).any(|(at, _)| {
-            let after = lower[at + part.len()..].chars().next();
-            let before = lower[..at].chars().next_back();
-            !after.is_some_and(|c| c.is_ascii_alphanumeric()) && !before.is_some_and(|c| c.is_ascii_alphanumeric())
-        })
-    };
-    if let Some((_, gb)) = NOMINAL.iter().find(|(product, _)| is_whole_word(&product.to_ascii_lowercase())) {
+    if let Some((_, gb)) = NOMINAL.iter().find(|(product, _)| is_whole_word(&lower, &product.to_ascii_lowercase())) {
         return Some(gb * GIB);
     }
-    // The longest name that fits: "RTX 4070 Ti SUPER" is no "RTX 4070".
-    let named = |product: &Product| {
-        let names = std::iter::once(product.name).chain(product.aliases.iter().copied());
-        names.map(str::to_ascii_lowercase).filter(|own| is_whole_word(own)).map(|own| own.len()).max()
-    };
-    let fitting = PRODUCTS.iter().filter(|product| !product.unified);
-    let (_, best) = fitting.filter_map(|product| Some((named(product)?, product))).max_by_key(|(length, _)| *length)?;
+    let best = named(name)?;
     // "RTX 3060" is sold with 8 GB too: the drivers' name does not say.
     let of_several_sizes =
         best.name.ends_with("GB") && ["RTX", "GTX", "V100", "P100"].iter().any(|s| best.name.starts_with(s));
     (!of_several_sizes).then_some(best.sold * GIB)
+}
+
+/// True where a name stands as a word of its own in a text in lower case.
+fn is_whole_word(lower: &str, part: &str) -> bool {
+    lower.match_indices(part).any(|(at, _)| {
+        let after = lower[at + part.len()..].chars().next();
+        let before = lower[..at].chars().next_back();
+        !after.is_some_and(|c| c.is_ascii_alphanumeric()) && !before.is_some_and(|c| c.is_ascii_alphanumeric())
+    })
+}
+
+/// The product whose name fits best, the longest: "RTX 4070 Ti SUPER" is no "RTX 4070".
+fn named(name: &str) -> Option<&'static Product> {
+    let lower = name.to_ascii_lowercase();
+    let length = |product: &Product| {
+        let names = std::iter::once(product.name).chain(product.aliases.iter().copied());
+        names.map(str::to_ascii_lowercase).filter(|own| is_whole_word(&lower, own)).map(|own| own.len()).max()
+    };
+    let fitting = PRODUCTS.iter().filter(|product| !product.unified);
+    let (_, best) =
+        fitting.filter_map(|product| Some((length(product)?, product))).max_by_key(|(length, _)| *length)?;
+    Some(best)
+}
+
+/// The total that a board can show as its own, by its name alone: CUDA's figure under Linux at least, what is sold at
+/// most, which Windows shows. Nothing for a name that is sold with different memory.
+pub fn total_of(name: &str) -> Option<Interval> {
+    let sold = i128::from(nominal(name)?);
+    let product = named(name).filter(|product| i128::from(product.sold * GIB) == sold);
+    let (low, high) = product.map_or((sold * 89 / 100, sold), |product| (product.total().low, product.total().high));
+    Some(Interval::between(low, high.max(sold)))
 }
 
 /// Memory types that store ECC in the ordinary memory, so that the total is smaller with it.
@@ -276,6 +294,17 @@ mod tests {
         assert_eq!(nominal("NVIDIA GeForce RTX 5070 Ti"), Some(16 * GIB));
         for misleading in ["NVIDIA GeForce RTX 4090 Laptop GPU", "NVIDIA GeForce RTX 5090 D v2", "NVIDIA GH200 480GB"] {
             assert_eq!(nominal(misleading), None, "{misleading}");
+        }
+    }
+
+    #[test]
+    fn a_name_bounds_the_total() {
+        let mib = |name: &str| total_of(name).map(|total| (total.low / i128::from(MIB), total.high / i128::from(MIB)));
+        assert_eq!(mib("GeForce RTX 3090"), Some((24122, 24576)));
+        assert_eq!(mib("Tesla V100-SXM2-32GB").map(|(_, high)| high), Some(32768));
+        assert_eq!(mib("NVIDIA A100-SXM4-40GB").map(|(_, high)| high), Some(40960));
+        for open in ["NVIDIA GeForce RTX 3060", "NVIDIA GeForce RTX 4090 Laptop GPU", "Quadro K4200"] {
+            assert_eq!(mib(open), None, "{open}");
         }
     }
 

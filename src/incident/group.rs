@@ -146,13 +146,18 @@ pub fn assemble(document: &Document, events: Vec<Event>) -> (Vec<Incident>, Vec<
         }
         group.event.standing = Standing::Failure;
         group.event.rank = group.event.rank.or(context.rank.value());
+        let board = reader.board(group.event.facts.device.value(), group.event.at).cloned();
+        let mut alone = Incident::alone(group.event, context);
+        let unknown = alone.ledger.capacity.is_none() && alone.event.resource == Resource::Gpu;
+        let nvidias = matches!(alone.event.accelerator(), Accelerator::Cuda | Accelerator::Any);
+        alone.ledger.board = board.filter(|_| unknown && nvidias);
         incidents.push(Incident {
             primary: Some(i) == primary,
             survived: survivals.get(i).copied().flatten(),
             followers: group.followers,
             clock: group.ranks.first().and_then(|fall| fall.clock),
             ranks: if group.ranks.len() > 1 { group.ranks } else { Vec::new() },
-            ..Incident::alone(group.event, context)
+            ..alone
         });
     }
     (incidents, harmless)

@@ -157,13 +157,15 @@ impl<'a> Aftermath<'a> {
         aftermath
     }
 
-    /// The line behind a message in which its program tells that it tries again, in another way or with less. An
-    /// exception ended its process, and who starts another tells of that by itself.
+    /// The line of a message, or behind it, in which its program tells of another try: in another way, or with less.
+    /// An exception ended its process, and who starts another tells of that by itself.
     fn another_try(&self, failure: &Failure<'_>) -> Option<u64> {
         /// Lines behind a message in which its program tells what it does about it.
         const NEAR: usize = 8;
-        let from = self.document.lines.partition_point(|line| line.number <= failure.last);
-        let mut behind = self.document.lines.get(from..)?.iter().take(NEAR);
+        // On the message's own lines as well: `failed to allocate 2 MB. Block skipped, will retry`.
+        let from = self.document.lines.partition_point(|line| line.number < failure.event.at.first);
+        let own = usize::try_from(failure.last.saturating_sub(failure.event.at.first)).map_or(0, |lines| lines + 1);
+        let mut behind = self.document.lines.get(from..)?.iter().take(own.min(NEAR) + NEAR);
         let of_it = |rank: Option<u32>| rank.is_none() || failure.event.rank.is_none() || rank == failure.event.rank;
         let announced = behind.find(|line| of_it(line.rank) && announces_another_try(head(&line.text)))?;
         (!failure.raised).then_some(announced.number)
@@ -190,7 +192,9 @@ impl<'a> Aftermath<'a> {
             }
             let mut words = text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
             let (first, last) = (words.next().unwrap_or_default(), words.next_back().unwrap_or_default());
-            let tells = DONE.contains(&first) || DONE.contains(&last) || text.contains(" is all done");
+            let tells = DONE.contains(&first)
+                || DONE.contains(&last)
+                || [" is all done", " finished in ", " finished: "].iter().any(|end| text.contains(end));
             if tells && !says(AROUND) && !keeps_a_trace(&text) {
                 done = Some(line.number);
             }
@@ -236,7 +240,76 @@ impl<'a> Aftermath<'a> {
             _ => {}
         }
         let done = || self.done_behind(tried.filter(|_| death.is_none())?).map(Survival::Finished);
-        went_on.map(Survival::WentOn).or_else(done)
+        let logs_on = || self.logs_on(failure, until).filter(|_| death.is_none()).map(Survival::WentOn);
+        went_on.map(Survival::WentOn).or_else(done).or_else(logs_on)
+    }
+
+    /// The line by which a service that nobody knows shows that it is still there: half a minute behind the refusal, by
+    /// the clock of its lines, it has written others, none of which tells of an error, an end or a new start.
+    fn logs_on(&self, failure: &Failure<'_>, until: u64) -> Option<u64> {
+        const SECONDS: f64 = 30.0;
+        const LINES: usize = 2;
+        const OTHERWISE: &[&str] = &[
+            "error",
+            "fail",
+            "unable",
+            "cannot",
+            "can't",
+            "could not",
+            "out of memory",
+            "refused",
+            "denied",
+            "lost",
+            "disconnect",
+            "reconnect",
+            "cancel",
+            "timed out",
+            "kill",
+            "exit",
+            "terminat",
+            "abort",
+            "crash",
+            "dump",
+            "start",
+            "boot",
+            "init",
+            "stop",
+            "shut",
+            "clos",
+            "exceed",
+            "limit",
+            " 500",
+            " 502",
+            " 503",
+            " 507",
+        ];
+        let event = failure.event;
+        if !event.has(Sign::Generic) || !event.resource.on_host() || failure.raised {
+            return None;
+        }
+        let from = self.document.lines.partition_point(|line| line.number < event.at.first);
+        let own = head(&self.document.lines.get(from)?.text);
+        let (at, writer) = (group::clock(own)?, writer(own));
+        let (mut first, mut lines, mut last) = (None, 0, at);
+        for line in self.document.lines.get(from + 1..)?.iter().skip_while(|line| line.number <= failure.last) {
+            let text = head(&line.text);
+            if line.number >= until {
+                break;
+            }
+            let now = group::clock(text);
+            let lower = text.to_ascii_lowercase();
+            if OTHERWISE.iter().any(|word| lower.contains(word)) {
+                // Of the same moment: what the refusal led to.
+                if now.is_some_and(|now| (at..at + 1.0).contains(&now)) {
+                    continue;
+                }
+                return None;
+            }
+            if let Some(now) = now.filter(|now| *now >= last && self::writer(text) == writer) {
+                (first, lines, last) = (first.or(Some(line.number)), lines + 1, now);
+            }
+        }
+        first.filter(|_| lines >= LINES && last - at >= SECONDS)
     }
 
     /// The line on which something else is started behind a line, by a program's command or at a shell's prompt.
@@ -334,6 +407,12 @@ impl<'a> Aftermath<'a> {
     }
 }
 
+/// Which program writes a line of the system's log: `snort` of `snort[7718]:`.
+fn writer(text: &str) -> Option<&str> {
+    let tagged = text.split_whitespace().take(6).find(|word| word.ends_with("]:"))?;
+    tagged.split_once('[').map(|(name, _)| name)
+}
+
 /// True for a line that tells of another try: `trying tile 400`, `failed with 6, trying again`, `failed, re-running
 /// with -usetemp`, `falling back to CPU`. What was tried when it failed (`trying to allocate`) and advice to the
 /// reader are none.
@@ -350,8 +429,12 @@ fn announces_another_try(text: &str) -> bool {
             || word == "re" && next == Some("running")
             || word == "falling" && next == Some("back")
             || word == "try" && next == Some("again") && lower.contains("will ")
+            || word == "will" && next == Some("retry")
+            || word == "retry" && next == Some("with")
             // fairseq/trainer.py
             || word == "attempting" && next == Some("to") && lower.contains("attempting to recover")
+            || word == "continuing" && next.is_some()
+            || word == "going" && next == Some("to") && lower.contains("going to turn on")
             || word == "trying" && next.is_some_and(|next| next != "to");
     }
     tries && !TO_THE_READER.iter().any(|words| lower.contains(words))
@@ -400,7 +483,9 @@ fn end_of(text: &str) -> Option<End> {
         &["finished: success", "build successful", "build success", "build succeeded", "job succeeded"];
     let verdict = lower.trim().trim_start_matches("[info] ");
     // Dagster's last word on a run.
-    if VERDICTS.iter().any(|words| verdict.starts_with(words)) || lower.contains(" - run_success - ") {
+    // Nextflow's sum of its tasks, which it closes with: `Succeeded   : 14`.
+    let sum = verdict.strip_prefix("succeeded ").is_some_and(|rest| rest.trim_start().starts_with(':'));
+    if sum || VERDICTS.iter().any(|words| verdict.starts_with(words)) || lower.contains(" - run_success - ") {
         return Some(End::Verdict);
     }
     if let Some(code) = exit_code(&lower) {

@@ -1015,6 +1015,8 @@ impl<'a> Printed<'a> {
         // A limit on a process's addresses is none of its group's.
         let of_addresses = context.address_limit.is_known() && context.address_limit == context.memory_limit;
         let cgroup = event.resource == Resource::Cgroup && event.program != Program::Kubernetes && !of_addresses;
+        // Nor is the container's that of a heap within it, which has one of its own.
+        let of_a_heap = event.has(Sign::RefusedByLimit) && event.program.own_limit().is_some();
         let named = |fact: Fact| {
             let amount = context.amounts.iter().find(|(of, _)| *of == fact).map(|(_, amount)| *amount);
             amount.filter(|_| event.resource.on_host())
@@ -1026,7 +1028,7 @@ impl<'a> Printed<'a> {
         let told = [
             (Fact::Capacity, (host && !context.host_total_is_computed).then(|| seen(&context.host_total)).flatten()),
             // Of a group whose report tells no limit, the one that a command or a unit's file had set.
-            (Fact::Limit, (host || cgroup).then(|| seen(&context.memory_limit)).flatten()),
+            (Fact::Limit, (!of_a_heap && (host || cgroup)).then(|| seen(&context.memory_limit)).flatten()),
             (
                 Fact::Capacity,
                 context.listed_total(event.facts.device.value()).filter(|_| event.resource == Resource::Gpu),

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+use crate::every_log::{Judged, every_log};
 use oomdoc::cause::CauseId;
 use oomdoc::cause::mechanism::readings;
 use oomdoc::cause::nature::{JobKind, job_kind};
@@ -16,6 +17,7 @@ use oomdoc::incident::context::{Clue, Frame, Given, Phase, Platform, Trainer};
 use oomdoc::input::Source;
 use oomdoc::report::Diagnosis;
 use oomdoc::text::Text;
+use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -77,31 +79,6 @@ fn nobody_is_stopped_where_one_process_holds_all() {
         assert!(!offered(&format!("fixtures/logs/{log}.log")).contains(&"fewer-at-once"), "{log}");
     }
     assert!(offered("fixtures/logs/host/bystander.log").contains(&"fewer-at-once"));
-}
-
-/// True of a report that is kept for measuring.
-fn held(path: &Path) -> bool {
-    std::fs::read_to_string(path.with_extension("json")).is_ok_and(|label| label.contains("\"held\": true"))
-}
-
-/// Every log of the repository: fixtures, reports that are open, planted causes.
-pub(super) fn every_log() -> Vec<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut found = Vec::new();
-    let reports = root.join("tests/corpus/reports");
-    let mut folders = vec![logs(), root.join("tests/planted/logs"), reports.clone()];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(&folder).unwrap().flatten() {
-            let path = entry.path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|ext| ext == "log") && !(held(&path) && path.starts_with(&reports)) {
-                found.push(path);
-            }
-        }
-    }
-    found.sort();
-    found
 }
 
 /// The line that stands first for a fix, in both languages.
@@ -569,41 +546,24 @@ fn ledger_idle(incident: &Incident) -> bool {
 
 #[test]
 fn no_fix_is_advised_where_it_cannot_work() {
-    let paths = every_log();
-    assert!(paths.len() > 500, "{} logs", paths.len());
-    let parts: Vec<&[PathBuf]> = paths.chunks(paths.len().div_ceil(4)).collect();
-    let wrong: Vec<String> = std::thread::scope(|scope| {
-        let running: Vec<_> = parts
-            .into_iter()
-            .map(|part| {
-                scope.spawn(move || {
-                    let given = Given::default();
-                    let mut wrong = Vec::new();
-                    for path in part {
-                        let document = oomdoc::dialect::reader().read(&Source::File(path.clone())).unwrap();
-                        let text = String::from_utf8_lossy(&std::fs::read(path).unwrap()).to_ascii_lowercase();
-                        let explanation = diagnose(vec![FileEvents::of(&document, &given)], &given);
-                        for diagnosis in &explanation.diagnoses {
-                            let mut found = foreign_words(diagnosis);
-                            found.extend(idle_checks(diagnosis));
-                            found.extend(crate::subjects::words_of_another(diagnosis));
-                            wrong.extend(found.into_iter().map(|what| format!("{}: {what}", path.display())));
-                            for ranked in &diagnosis.plan.offers {
-                                let mut found = contradictions(&diagnosis.incident, ranked);
-                                found.extend(out_of_place(diagnosis, ranked, &text));
-                                found.extend(of_another_kind(&diagnosis.incident, ranked));
-                                found.extend(against_what_runs(&diagnosis.incident, ranked));
-                                found.extend(crate::places::out_of_words(&diagnosis.incident, ranked, &text));
-                                wrong.extend(found.into_iter().map(|what| format!("{}: {what}", path.display())));
-                            }
-                        }
-                    }
-                    wrong
-                })
-            })
-            .collect();
-        running.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
-    });
+    let of = |log: &Judged| {
+        let text = log.text().to_ascii_lowercase();
+        let mut wrong = Vec::new();
+        for diagnosis in &log.explanation.diagnoses {
+            wrong.extend(foreign_words(diagnosis));
+            wrong.extend(idle_checks(diagnosis));
+            wrong.extend(crate::subjects::words_of_another(diagnosis));
+            for ranked in &diagnosis.plan.offers {
+                wrong.extend(contradictions(&diagnosis.incident, ranked));
+                wrong.extend(out_of_place(diagnosis, ranked, &text));
+                wrong.extend(of_another_kind(&diagnosis.incident, ranked));
+                wrong.extend(against_what_runs(&diagnosis.incident, ranked));
+                wrong.extend(crate::places::out_of_words(&diagnosis.incident, ranked, &text));
+            }
+        }
+        wrong.into_iter().map(|what| format!("{}: {what}", log.name())).collect::<Vec<_>>()
+    };
+    let wrong: Vec<String> = every_log().into_par_iter().flat_map_iter(of).collect();
     assert!(wrong.is_empty(), "{} offers: {:#?}", wrong.len(), wrong.iter().take(60).collect::<Vec<_>>());
 }
 

@@ -3,7 +3,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use super::fixes::{every_log, lines_of, plan_of};
+use super::fixes::{lines_of, plan_of};
+use crate::every_log::every_log;
 use oomdoc::fix::FIXES;
 
 /// The lines of all fixes that are offered for a text, with their remarks.
@@ -11,11 +12,7 @@ fn lines_for(text: &str) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("log");
     std::fs::write(&path, text).unwrap();
-    lines_at(&path)
-}
-
-fn lines_at(path: &std::path::Path) -> Vec<String> {
-    let Some(plan) = plan_of(path) else { return Vec::new() };
+    let Some(plan) = plan_of(&path) else { return Vec::new() };
     plan.offers.into_iter().flat_map(|ranked| ranked.offer.knobs).map(|knob| knob.line.en).collect()
 }
 
@@ -66,7 +63,7 @@ fn sixteen_bits_are_those_of_the_release() {
 #[test]
 fn a_form_for_older_releases_stands_alone() {
     for log in every_log() {
-        let lines = lines_at(&log);
+        let lines = log.lines();
         let has = |text: &str| lines.iter().any(|line| line.contains(text));
         let both = [
             ("checkpoint(block, x, use_reentrant=False)", "checkpoint(block, x) "),
@@ -76,7 +73,7 @@ fn a_form_for_older_releases_stands_alone() {
             ("all-linear", "task_type=\"CAUSAL_LM\""),
         ];
         for (new, old) in both {
-            assert!(!(has(new) && has(old)), "{}: {new} beside {old}", log.display());
+            assert!(!(has(new) && has(old)), "{}: {new} beside {old}", log.name());
         }
     }
 }
@@ -300,11 +297,11 @@ fn control_groups_are_read_where_their_version_has_them() {
 #[test]
 fn guests_change_no_system() {
     for log in every_log() {
-        let text = std::fs::read_to_string(&log).unwrap_or_default();
+        let text = log.text();
         let guest = ["slurmstepd", "/scratch/", "/content/", "/kaggle/"].iter().any(|sign| text.contains(sign));
         let short = text.lines().count() < 200;
         if guest && short {
-            assert!(!lines_at(&log).iter().any(|line| line.contains("sudo ")), "{}", log.display());
+            assert!(!log.lines().iter().any(|line| line.contains("sudo ")), "{}", log.name());
         }
     }
 }
@@ -328,10 +325,8 @@ fn spark_is_told_the_name_that_its_message_has() {
 #[test]
 fn keys_of_mmengine_stand_where_it_shows() {
     for log in every_log() {
-        let text = std::fs::read_to_string(&log).unwrap_or_default();
-        if !text.to_ascii_lowercase().contains("mmengine") {
-            let lines = lines_at(&log);
-            assert!(!lines.iter().any(|line| line.contains("optim_wrapper")), "{}", log.display());
+        if !log.text().to_ascii_lowercase().contains("mmengine") {
+            assert!(!log.lines().iter().any(|line| line.contains("optim_wrapper")), "{}", log.name());
         }
     }
 }

@@ -4,14 +4,8 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use crate::binary::{oomdoc, outcome};
-use crate::fixes::{every_log, lines_of, offers_for, plan_of};
-
-/// All lines that are printed for a log of the repository.
-fn lines_at(path: &std::path::Path) -> String {
-    let Some(plan) = plan_of(path) else { return String::new() };
-    let knobs = plan.offers.into_iter().flat_map(|ranked| ranked.offer.knobs);
-    knobs.map(|knob| knob.line.en).collect::<Vec<_>>().join("\n")
-}
+use crate::every_log::every_log;
+use crate::fixes::{lines_of, offers_for};
 
 /// `prefetch_factor` came with PyTorch 1.7, and workers that do not stay are the default.
 #[test]
@@ -96,12 +90,13 @@ fn gradients_that_a_runner_switches_off_are_not_switched_off_again() {
 #[test]
 fn no_speed_is_promised_to_boards_without_units_for_16_bit() {
     for log in every_log() {
-        let text = std::fs::read_to_string(&log).unwrap_or_default();
+        let text = log.text();
         let old =
             ["Tesla K", "Tesla M", "Tesla P", "GTX 10", "GTX 9", "GTX TITAN"].iter().any(|name| text.contains(name));
-        let Some(plan) = plan_of(&log).filter(|_| old && text.lines().count() < 200) else { continue };
-        let offered = plan.offers.iter().find(|ranked| ranked.fix.id == "mixed-precision");
-        assert!(offered.is_none_or(|ranked| ranked.offer.costs.slows.0 >= 0.0), "{}", log.display());
+        let diagnoses = log.explanation.diagnoses.iter().filter(|_| old && text.lines().count() < 200);
+        let mut offered = diagnoses.take(1).flat_map(|diagnosis| &diagnosis.plan.offers);
+        let offered = offered.find(|ranked| ranked.fix.id == "mixed-precision");
+        assert!(offered.is_none_or(|ranked| ranked.offer.costs.slows.0 >= 0.0), "{}", log.name());
     }
 }
 
@@ -134,9 +129,10 @@ fn nobody_is_ended_where_the_listing_shows_nobody() {
 #[test]
 fn a_fraction_is_raised_where_one_is_set() {
     for log in every_log() {
-        let text = std::fs::read_to_string(&log).unwrap_or_default();
+        let text = log.text();
         if text.contains("Tried to allocate") && !text.contains("allowed") && !text.contains("fraction") {
-            assert!(!lines_at(&log).contains("set_per_process_memory_fraction(1.0)"), "{}", log.display());
+            let raised = log.lines().iter().any(|line| line.contains("set_per_process_memory_fraction(1.0)"));
+            assert!(!raised, "{}", log.name());
         }
     }
 }
@@ -145,13 +141,9 @@ fn a_fraction_is_raised_where_one_is_set() {
 #[test]
 fn a_limit_is_told_as_a_number_where_the_present_one_is_known() {
     for log in every_log() {
-        let lines = lines_at(&log);
-        assert!(
-            !lines.contains("--max-batch-size 32") && !lines.contains("--max_num_tokens 4096"),
-            "{}",
-            log.display()
-        );
-        assert!(!lines.contains("--fit on"), "{}", log.display());
+        for number in ["--max-batch-size 32", "--max_num_tokens 4096", "--fit on"] {
+            assert!(!log.lines().iter().any(|line| line.contains(number)), "{}: {number}", log.name());
+        }
     }
     let warmed = "ERROR warmup{max_input_length=64 max_prefill_tokens=256}:warmup: text_generation_client: \
         router/client/src/lib.rs:33: Server error: Not enough memory to handle 256 prefill tokens. You need to decrease \

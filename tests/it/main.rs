@@ -19,6 +19,7 @@ mod dialect_engines;
 mod dialect_frameworks;
 mod dialect_host;
 mod dialect_pytorch;
+mod every_log;
 mod explain;
 mod faults;
 mod figures;

@@ -286,3 +286,53 @@ fn the_good_end_of_another_command_at_a_prompt_is_none_of_the_first() {
                C:\\gfx>mitsuba -D spp=4 cbox.xml\nRendering finished. (took 3.98s)\n";
     assert_eq!(died_at(log), Some(2));
 }
+
+/// A sensor that had gone on for half a minute, by its own lines, was told to have died of one refusal.
+#[test]
+fn a_service_that_writes_on_for_half_a_minute_is_still_there() {
+    let log = |rest: &str| {
+        format!(
+            "Jul 19 03:22:10 ids1 quaxel[7718]: processing packets\n\
+             Jul 19 04:05:31 ids1 quaxel[7718]: unable to allocate 144 bytes of memory for a new node\n{rest}"
+        )
+    };
+    let later = |what: &str| {
+        log(&format!("Jul 19 04:05:32 ids1 quaxel[7718]: 10.2.3.4 seen\nJul 19 04:06:31 ids1 quaxel[7718]: {what}\n"))
+    };
+    assert_eq!(died_at(&later("10.2.3.9 seen")), None);
+    // A line of another, one that tells of an end, and none.
+    for rest in [later("restarting"), log("Jul 19 04:30:31 ids1 CRON[9]: (root) CMD (true)\n"), log("")] {
+        assert_eq!(died_at(&rest), Some(2), "{rest}");
+    }
+}
+
+/// What a program says on the message's own line it does about it, and that its work came to an end, was not read
+/// together.
+#[test]
+fn a_retry_that_is_announced_in_the_message_counts() {
+    let log = |end: &str| {
+        format!(
+            "WARN reader: cannot read block 7 from w4: failed to allocate 2097152 bytes of direct memory: out of memory, \
+             will retry elsewhere\nINFO reader: block 7 read, 67108864 bytes\n{end}"
+        )
+    };
+    assert_eq!(died_at(&log("INFO job: stage 1 finished in 9.110 s\n")), None);
+}
+
+/// What Prometheus says of a metric was taken for a failure.
+#[test]
+fn a_metric_of_failures_is_none() {
+    let metrics = "# HELP quaxel_oom_total Amount of containers killed because they ran out of memory (OOM)\n\
+        # TYPE quaxel_oom_total counter\nquaxel_oom_total 0\n";
+    assert_eq!(died_at(metrics), None);
+}
+
+/// `To reduce the request size …` below a server's last words was taken for what it did about it.
+#[test]
+fn a_hint_is_no_way_on() {
+    let log = "2025-01-09 10:41:17.218 CST [31422] FATAL:  could not map anonymous shared memory: 无法分配内存\n\
+        2025-01-09 10:41:17.218 CST [31422] HINT:  This error usually means that the request exceeded available memory, \
+        swap space, or huge pages. To reduce the request size, reduce the server's use, perhaps by reducing shared_buffers.\n\
+        2025-01-09 10:41:17.218 CST [31422] LOG:  database system is shut down\n";
+    assert_eq!(died_at(log), Some(1));
+}

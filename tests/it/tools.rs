@@ -4,7 +4,8 @@
 
 use crate::fixes::{FULL_CARD, lines_of, offers_for};
 use oomdoc::fix::FIXES;
-use oomdoc::fix::tools::{TOOLS, Tool};
+use oomdoc::fix::knob::Line;
+use oomdoc::fix::tools::{self, Tool};
 use oomdoc::incident::context::Clue;
 use std::collections::BTreeSet;
 
@@ -20,6 +21,16 @@ fn said(clue: Clue) -> &'static str {
         _ => "",
     }
 }
+
+/// How a program dies of the host's memory, or of a heap of its own.
+const ON_THE_HOST: [&str; 5] = [
+    "terminate called after throwing an instance of 'std::bad_alloc'\n  what():  std::bad_alloc\nAborted (core dumped)\n",
+    "Killed\n[ 812.1] Out of memory: Killed process 4242 (work) total-vm:90000000kB, anon-rss:60000000kB, file-rss:0kB, \
+     shmem-rss:0kB, UID:1000 pgtables:200000kB oom_score_adj:0\n",
+    "java.lang.OutOfMemoryError: Java heap space\n\tat a.B.c(B.java:1)\n",
+    "FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory\n",
+    "CUDA error: out of memory\n",
+];
 
 /// Logs of a program: its batch, its training and its evaluation fail on a full card, and it is killed.
 fn logs(tool: &Tool) -> Vec<String> {
@@ -47,6 +58,9 @@ fn logs(tool: &Tool) -> Vec<String> {
     ];
     if !shown.is_empty() {
         logs.push(format!("{shown}{FULL_CARD}"));
+        for message in ON_THE_HOST {
+            logs.push(format!("{shown}{message}"));
+        }
         logs.push(format!(
             "{shown}concurrent.futures.process.BrokenProcessPool: A process in the process pool was terminated \
             abruptly while the future was running or pending.\n"
@@ -58,7 +72,7 @@ fn logs(tool: &Tool) -> Vec<String> {
 #[test]
 fn every_row_names_a_change_that_there_is() {
     let known: BTreeSet<&str> = FIXES.iter().map(|fix| fix.id).collect();
-    for tool in TOOLS {
+    for tool in tools::all() {
         let rows: BTreeSet<&str> = tool.rows.iter().map(|(fix, _)| *fix).collect();
         let lacks: BTreeSet<&str> = tool.lacks.iter().copied().collect();
         assert!(rows.union(&lacks).all(|fix| known.contains(fix)), "{}", tool.name);
@@ -67,15 +81,20 @@ fn every_row_names_a_change_that_there_is() {
     }
 }
 
+/// True where the line is written under a circumstance alone.
+fn depends(line: &Line) -> bool {
+    !line.holds(&[]) || !line.holds(&["trains", "before-ampere", "area", "host"])
+}
+
 #[test]
 fn a_well_known_program_is_changed_by_the_options_that_it_has() {
-    for tool in TOOLS {
+    let (mut silent, mut wrong) = (Vec::new(), Vec::new());
+    for tool in tools::all() {
         let mut printed = 0;
         for log in logs(tool) {
             let offered = offers_for(&log);
-            for lacking in tool.lacks {
-                assert!(!offered.contains(lacking), "{}: {lacking} for\n{log}", tool.name);
-            }
+            let lacking = tool.lacks.iter().filter(|fix| offered.contains(fix));
+            wrong.extend(lacking.map(|fix| format!("{}: {fix} for\n{log}", tool.name)));
             for (fix, _) in tool.rows.iter().filter(|(fix, _)| offered.contains(fix)) {
                 let lines = lines_of(&log, fix);
                 let templates = tool.rows.iter().filter(|(of, _)| of == fix).map(|(_, line)| line.template().en);
@@ -83,17 +102,33 @@ fn a_well_known_program_is_changed_by_the_options_that_it_has() {
                     templates.map(|line| line.split('{').next().unwrap_or_default().to_string()).collect();
                 let as_written = |line: &String| starts.iter().any(|start| line.starts_with(start.as_str()));
                 // A row that needs a figure or a circumstance gives way to words where it is not given.
-                let needs = tool
-                    .rows
-                    .iter()
-                    .any(|(of, line)| of == fix && (line.template().en.contains('{') || !line.holds(&[])));
-                assert!(needs || lines.iter().all(as_written), "{}: {fix}: {lines:?} for\n{log}", tool.name);
+                let needs =
+                    tool.rows.iter().any(|(of, line)| of == fix && (line.template().en.contains('{') || depends(line)));
+                if !(needs || lines.iter().all(as_written)) {
+                    wrong.push(format!("{}: {fix}: {lines:?} for\n{log}", tool.name));
+                }
                 printed += usize::from(lines.iter().all(as_written));
             }
         }
-        // The rest needs what only whole logs have.
-        assert!(printed > 0 || tool.name == "gptManagerBenchmark", "{}", tool.name);
+        if printed == 0 && !tool.rows.is_empty() {
+            silent.push(tool.name);
+        }
     }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    // Weights in host memory, an engine's start, a pod's end: what these have lines for, only whole logs show.
+    let in_whole_logs = [
+        "AlphaFold 2",
+        "OpenFold's scripts",
+        "LM Studio",
+        "GPUStack",
+        "Home Assistant's Ollama integration",
+        "gptManagerBenchmark",
+        "Kraken 2",
+        "Vite",
+        "Airflow",
+        "Argo Workflows",
+    ];
+    assert_eq!(silent, in_whole_logs);
 }
 
 #[test]

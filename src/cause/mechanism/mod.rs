@@ -69,6 +69,14 @@ impl Reading {
         self
     }
 
+    /// Adds a place where there is one.
+    pub fn at_any(self, span: Option<Span>) -> Reading {
+        match span {
+            Some(span) => self.at(span),
+            None => self,
+        }
+    }
+
     /// Adds the place it was seen at; what the user gave has none.
     pub fn at(mut self, span: Span) -> Reading {
         if !span.is_given() {

@@ -2,7 +2,7 @@
 
 use super::{Mechanism, Reading};
 use crate::cause::nature::{Asker, asker, is_state_vector, on_gpu, one_piece};
-use crate::cause::reading::{allocated_share, place, request_share, size, whole, whole_name};
+use crate::cause::reading::{allocated_share, place, request_share, size, whole, whole_line, whole_name, whole_size};
 use crate::dialect::{Fact, Sign};
 use crate::domain::Number;
 use crate::incident::context::Phase;
@@ -21,7 +21,8 @@ pub const SHARE: Mechanism = Mechanism {
         }
         let (share, requested, all) = (request_share(incident)?, incident.ledger.requested?, whole(incident)?);
         let exceeds = requested.low > all.high;
-        let (want, part, all) = (size(requested), percent(share), size(all));
+        let (want, part) = (size(requested), percent(share));
+        let Text { en: all, zh: all_zh } = whole_size(incident)?;
         let Text { en: of, zh: of_zh } = whole_name(incident);
         let level = match share {
             _ if exceeds => "exceeds",
@@ -35,7 +36,7 @@ pub const SHARE: Mechanism = Mechanism {
             "exceeds" => {
                 text!(
                     en: "{want} were asked for in one piece, more than {of} ({all})",
-                    zh: "单次请求 {want}，超过{of_zh}（{all}）"
+                    zh: "单次请求 {want}，超过{of_zh}（{all_zh}）"
                 )
             }
             "sliver" | "small" => {
@@ -47,11 +48,12 @@ pub const SHARE: Mechanism = Mechanism {
             _ => {
                 text!(
                     en: "one request of {want} is {part} of {of} ({all})",
-                    zh: "单次请求 {want} 占{of_zh}（{all}）的 {part}"
+                    zh: "单次请求 {want} 占{of_zh}（{all_zh}）的 {part}"
                 )
             }
         };
-        let reading = Reading::new(level, text).at(place(&incident.event, Fact::Requested));
+        let reading =
+            Reading::new(level, text).at(place(&incident.event, Fact::Requested)).at_any(whole_line(incident));
         // The size of a pool is told as that.
         Some(if super::pool::is_requested(incident) { reading.untold() } else { reading })
     },

@@ -14,7 +14,9 @@ const KILLED: &[&str] = &["kill", "terminated by", "evict", "sigterm", "signal 9
 /// True for a message in lower case that says that a limit refused: it was reached, or its size is `printed`.
 pub(super) fn refused(lower: &str, printed: bool) -> bool {
     let says = |words: &[&str]| words.iter().any(|word| lower.contains(word));
-    (printed || says(LIMITS) && says(REACHED) || lower.contains("out of memory quota")) && !says(KILLED)
+    // PostgreSQL allows a GiB for one piece, whatever there is.
+    let outright = says(&["out of memory quota", "invalid memory alloc request size"]);
+    (printed || says(LIMITS) && says(REACHED) || outright) && !says(KILLED)
 }
 
 #[cfg(test)]

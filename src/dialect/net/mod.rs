@@ -315,7 +315,7 @@ fn level(line: &str) -> Option<Level> {
         "ERROR" | "FATAL" | "CRITICAL" | "SEVERE" | "PANIC" | "ERR" | "EMERG" | "CRIT" | "ALERT" | "FTL" => {
             Some(Level::Error)
         }
-        "WARN" | "WARNING" | "WRN" => Some(Level::Warning),
+        "WARN" | "WARNING" | "WRN" | "WARNI" => Some(Level::Warning),
         "INFO" | "DEBUG" | "TRACE" | "NOTICE" | "VERBOSE" | "INF" | "DBG" => Some(Level::Chatter),
         _ => None,
     };
@@ -813,6 +813,12 @@ const WAY_ON: &[&str] = &[
     "recompute",
     "attempting to",
     "had to flush",
+    "keeping the previous",
+    "keeping the old",
+    "keeping the existing",
+    "running job without",
+    "will cope",
+    "going to turn on",
     "decimating",
     "flushing",
     "will be slower",
@@ -1024,7 +1030,7 @@ fn standing(
                         .any(|end| after.contains(end));
                 // `disabling device 0`: it does without what failed.
                 let gone = *word == "disabling"
-                    && ["device", "gpu"].iter().any(|holder| after.trim_start().starts_with(holder));
+                    && ["device", "gpu", "card"].iter().any(|holder| after.trim_start().starts_with(holder));
                 let clause = text[..at].rsplit([';', ',']).next().unwrap_or_default();
                 let clause = clause.rsplit(". ").next().unwrap_or_default();
                 let lacks = ["too low to ", "too small to ", "not enough memory to ", "required "]
@@ -1057,7 +1063,7 @@ fn standing(
     let way_on = says_way_on
         // `This may cause performance problems. Consider …`: of a setting.
         || lower.contains("may cause performance")
-        || next.any(|line| begins(&line, WAY_ON) && !has(&line, &["fatal", "traceback"]) && !advises(&line))
+        || next.any(|line| begins(&line, WAY_ON) && !has(&line, &["fatal", "traceback", "hint:"]) && !advises(&line))
         || field::behind(document, position, DONE)
             .map(|at| field::text(document, at).to_lowercase())
             .take_while(|line| !has(line, &["fatal", "traceback"]))
@@ -1231,6 +1237,9 @@ fn figures(document: &Document, position: usize, event: &mut Event, from: usize,
     let mut take = |at: usize, refused: Option<usize>| {
         let (framed, lines) = framed(document, at).filter(|_| at == position).unzip();
         let line = framed.as_deref().unwrap_or_else(|| clipped(field::text(document, at)));
+        if at != position && of_other_memory(line, event.resource) {
+            return;
+        }
         let cut_ahead = (at == 0).then(|| without_first_number(line)).flatten();
         let line = cut_ahead.as_deref().unwrap_or(line);
         let lines = lines.unwrap_or(1);
@@ -1319,6 +1328,17 @@ fn figures(document: &Document, position: usize, event: &mut Event, from: usize,
         earlier(document, position).into_iter().for_each(|(at, from)| take(at, Some(from)));
     }
     state::complete(document, position, event);
+}
+
+/// True for a line beside a message that tells nothing of the memory that ran out: a frame of a stack, whose numbers are
+/// places, and what a line calls the processor's or the device's where it was the other's.
+fn of_other_memory(line: &str, resource: Resource) -> bool {
+    let text = line.trim_start();
+    let frame = text.starts_with("at ") && text.trim_end().ends_with(')') && !text.contains(": ");
+    let lower = line.to_lowercase();
+    let names = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+    let (host, device) = (names(&["cpu memory", "host memory"]), names(&["gpu memory", "device memory"]));
+    frame || host != device && if resource.on_device() { host } else { device && resource == Resource::Host }
 }
 
 /// The first line of a text without the number that it begins with, whose first digits may have been cut off.

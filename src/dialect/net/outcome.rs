@@ -20,6 +20,7 @@ const FAR: usize = 200;
 
 const DEATHS: &[&str] = &[
     "aborted",
+    "aborting.",
     "abort trap",
     "core dumped",
     "terminate called",
@@ -252,7 +253,9 @@ pub fn after(document: &Document, position: usize) -> After {
         if clean_exit(&lower) {
             return After::WentOn;
         }
-        if OVER.iter().any(|words| lower.contains(words)) {
+        // `Controller run succeeded after 2 errors`; a probe's attempts come with a new start.
+        let at_last = lower.contains(" succeeded after ") && lower.contains(" error");
+        if at_last || OVER.iter().any(|words| lower.contains(words)) {
             return After::WentOn;
         }
         // `strerror(ENOMEM) = "Out of memory" as expected`: a test of it.

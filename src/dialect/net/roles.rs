@@ -987,6 +987,8 @@ fn label_before(before: &str) -> Option<(Fact, bool, usize)> {
         {
             Fact::Limit
         }
+        // `maxSegmentSize(MB)=2010`: the largest of the pieces.
+        Fact::Limit if of_a_piece(&lower[at..]) => return None,
         // `would put the current use to 9 GiB`: a use that never came about.
         Fact::Used if [" would ", " will "].iter().any(|word| lead.contains(word)) => return None,
         fact => fact,
@@ -1059,6 +1061,14 @@ fn abbreviated(lower: &str) -> Option<Fact> {
     let (_, fact) = facts.next()?;
     let known = LABELS.iter().any(|(label, _)| word.contains(label));
     (!known && facts.all(|(_, other)| other == fact)).then_some(*fact)
+}
+
+/// True for the largest of several pieces, which bounds none of the memory: `maxSegmentSize`, `max row size`.
+fn of_a_piece(words: &str) -> bool {
+    let behind = words.strip_prefix("maximum").or_else(|| words.strip_prefix("max"));
+    let behind = behind.map(|rest| rest.trim_start_matches([' ', '_', '-', '.']));
+    let pieces = ["segment", "row", "record", "message", "file", "line", "chunk", "part"];
+    behind.is_some_and(|rest| pieces.iter().any(|piece| rest.starts_with(piece)))
 }
 
 /// True where words for a bound qualify the request that follows: `the maximum allowed size for an` allocation.
@@ -2088,6 +2098,8 @@ mod tests {
                 vec![(Allocated, 5 * G), (Used, G)]
             }),
             ("total/free memory: 8589934592/1073741824", vec![(Capacity, 8 * G), (Free, G)]),
+            // Milvus' of a segment that it could not load.
+            ("load segment failed, OOM if load [maxSegmentSize(MB)=2010.5] [memUsage(MB)=8192]", vec![(Used, 8 * G)]),
             ("cache-max-memory-size exceeded: (5368709120/4294967296)", vec![(Limit, 4 * G), (Used, 5 * G)]),
             ("exceeded memory limit: 5 GiB / 4 GiB", vec![(Limit, 4 * G), (Used, 5 * G)]),
             ("resident set size > client RAM limit: 5 GiB > 4 GiB", vec![(Limit, 4 * G), (Used, 5 * G)]),

@@ -53,6 +53,11 @@ pub const TRIGGERS: &[&str] = &[
     "(?i)oom during",
     "(?i)memory threshold reached",
     "(?i)have enough",
+    "(?i)FAILED_TO_ALLOC",
+    "(?i)error in memory alloc",
+    "(?i)memory alloc request",
+    "(?i)when allocating memory",
+    "(?i)space for /dev/shm/",
     "(?i)alloc buffer",
     "(?i)alloc mem",
     "(?i)buffer alloc",
@@ -755,6 +760,7 @@ const NAMES: &[(&str, Option<Resource>)] = {
         ("STATUS_NO_MEMORY", Some(Host)),
         ("ERROR_NOT_ENOUGH_MEMORY", Some(Host)),
         ("NOT_ENOUGH_MEMORY", None),
+        ("FAILED_TO_ALLOCATE", None),
         ("_NO_MEMORY", None),
         ("ERR_NO_MEM", None),
         ("_NOMEM", None),
@@ -923,6 +929,12 @@ const SENTENCES: &[(&str, Option<Resource>)] = {
         ("memory allocation failed", None),
         ("memory allocation failure", None),
         ("memory allocation error", None),
+        ("error in memory allocation", None),
+        // PostgreSQL's (utils/mmgr/mcxt.c), above a GiB less a byte.
+        ("invalid memory alloc request size", Some(Host)),
+        ("error when allocating memory", None),
+        // Open MPI's file of shared memory (help-opal-shmem-mmap.txt).
+        ("not enough space for /dev/shm/", Some(Shm)),
         ("no memory left", None),
         ("cuda oom", Some(Gpu)),
         ("gpu oom", Some(Gpu)),
@@ -1722,7 +1734,8 @@ fn out_of(lower: &str) -> Option<(usize, usize)> {
                 return Some((at, end - (word.len() - bare.len())));
             }
             let plain = word.chars().all(|c| c.is_alphabetic() || c == '-');
-            if !plain || word.is_empty() {
+            // `out of bounds memory access`
+            if !plain || word.is_empty() || matches!(bare, "bounds" | "range" | "order") {
                 return None;
             }
             end += 1;

@@ -2,8 +2,10 @@
 //! an engine takes for itself.
 
 use super::settings::sized;
+use crate::account::Board;
 use crate::dialect::Fact;
 use crate::evidence::Span;
+use crate::gpu::products;
 use crate::units::Figure;
 use regex::{Captures, Regex};
 use std::sync::LazyLock;
@@ -73,6 +75,21 @@ static SHARE: LazyLock<Option<Regex>> =
 #[derive(Debug, Default)]
 pub(super) struct Devices {
     told: Vec<(Fact, Option<u32>, Figure)>,
+    /// Boards by their names alone.
+    boards: Vec<(Option<u32>, Board)>,
+}
+
+/// What stands before the name of a board where a program prints it, the longer first.
+const VENDORS: [&str; 5] = ["NVIDIA ", "GeForce ", "Tesla ", "Quadro ", "TITAN "];
+
+/// The name of a board in a line, and the number before it: `Device 0: NVIDIA GeForce GTX 1080 Ti, compute capability`.
+fn board(text: &str) -> Option<(Option<u32>, &str)> {
+    let at = VENDORS.iter().filter_map(|vendor| text.find(vendor)).min()?;
+    let (lead, rest) = (&text[..at], &text[at..]);
+    let end = rest.find([',', '(', ')', '|', '"', '\'', ';', '/', '[']).unwrap_or(rest.len());
+    let name = rest[..end].split("  ").next().unwrap_or_default().split(" UUID").next().unwrap_or_default().trim();
+    let number = lead.trim_end_matches([' ', ':', ']', '=', '>', '-', '"', '(']).rsplit([' ', ':', '#', '[']).next();
+    (name.len() < 96).then_some((number.and_then(|number| number.parse().ok()), name))
 }
 
 impl Devices {
@@ -96,6 +113,31 @@ impl Devices {
         {
             self.told.push((Fact::FractionLimit, None, figure));
         }
+    }
+
+    /// Takes the board that a line names.
+    pub(super) fn take_board(&mut self, text: &str, line: u64) {
+        if self.boards.len() >= DEVICES_AT_MOST {
+            return;
+        }
+        let text = text.get(..READ).unwrap_or(text);
+        if let Some((number, name)) = board(text)
+            && let Some(total) = products::total_of(name)
+        {
+            // `GeForce GTX 1080 Ti major: 6 minor: 1`
+            let words = name.split(' ').take_while(|word| !word.starts_with(|c: char| c.is_ascii_lowercase()));
+            let name = words.collect::<Vec<_>>().join(" ");
+            self.boards.push((number, Board { name, total, line }));
+        }
+    }
+
+    /// The board that all lines up to one name, for this device; none where they name several.
+    pub(super) fn board(&self, device: Option<u32>, last: u64) -> Option<&Board> {
+        let mut of = self.boards.iter().filter(|(number, board)| {
+            board.line <= last && number.is_none_or(|number| device.is_none_or(|device| device == number))
+        });
+        let (_, one) = of.next()?;
+        of.all(|(_, other)| other.total == one.total).then_some(one)
     }
 
     /// What is told from one line on, up to another, of this device: what all lines that may be of it agree on.
@@ -135,6 +177,27 @@ mod tests {
         for (line, mib) in cases {
             assert_eq!(told(line, None), Some(mib), "{line}");
         }
+    }
+
+    #[test]
+    fn a_board_is_told_by_its_name() {
+        let of = |text: &str, device: Option<u32>| {
+            let mut devices = Devices::default();
+            text.lines().zip(1..).for_each(|(line, number)| devices.take_board(line, number));
+            devices.board(device, 99).map(|board| board.name.clone())
+        };
+        for (line, name) in [
+            ("  Device 0: NVIDIA GeForce RTX 3090, compute capability 8.6, VMM: yes", "NVIDIA GeForce RTX 3090"),
+            ("name: GeForce GTX 1080 Ti major: 6 minor: 1 memoryClockRate(GHz): 1.582", "GeForce GTX 1080 Ti"),
+            ("GPU 0: Tesla V100-SXM2-32GB (UUID: GPU-1)", "Tesla V100-SXM2-32GB"),
+            ("     \"cuda:0\"   : \"Tesla T4\" (15 GiB, sm_75, mempool enabled)", "Tesla T4"),
+        ] {
+            assert_eq!(of(line, None).as_deref(), Some(name), "{line}");
+        }
+        let two = "GPU 0: Tesla T4 (UUID: a)\nGPU 1: NVIDIA L40S (UUID: b)";
+        assert_eq!(of(two, None), None);
+        assert_eq!(of(two, Some(1)).as_deref(), Some("NVIDIA L40S"));
+        assert_eq!(of("NVIDIA driver 550.54", None), None);
     }
 
     #[test]

@@ -14,6 +14,7 @@ use super::settings::{self, Parts, Setting, Source};
 use super::side::{OF_MACHINE, SideTables};
 use super::trends::Trends;
 use super::{Clue, Context, Frame, Phase, Precision, Subject, Trainer, subject, surroundings, topics, traceback};
+use crate::account::Board;
 use crate::dialect::{Fact, field};
 use crate::evidence::{Known, Span};
 use crate::input::gpu_tables::Tables;
@@ -230,6 +231,9 @@ impl<'a> ContextReader<'a> {
                 let typed = command || text.trim_start().starts_with(['$', '%', '>']);
                 self.amounts.take(text, line.number, typed);
                 self.devices.take(text, line.number);
+            }
+            if own && !in_frame && topics & topics::CLUE != 0 {
+                self.devices.take_board(text, line.number);
             }
             let may_load = topics & (topics::PHASE | topics::SETTING) != 0 && self.loads.len() < LOADS_AT_MOST;
             if own && !in_frame && may_load && tells_of_a_load(text) {
@@ -491,6 +495,11 @@ impl<'a> ContextReader<'a> {
     /// What the lines before a failure on this device told of it.
     pub fn device_told(&self, fact: Fact, device: Option<u32>, at: Span) -> Option<Figure> {
         self.devices.within(fact, device, at.first.saturating_sub(AMOUNTS_BEFORE), at.last)
+    }
+
+    /// The board that lines up to the end of a message name.
+    pub fn board(&self, device: Option<u32>, at: Span) -> Option<&Board> {
+        self.devices.board(device, at.last)
     }
 
     /// The context of the failure whose message stands at `at`. `previous` is the last line of the failure before it,

@@ -1,0 +1,1708 @@
+//! What people run and never write: applications, commands, windows and servers of models.
+
+use super::{Tool, option};
+use crate::domain::Target;
+use crate::fix::knob::{line, said};
+use crate::incident::context::Clue;
+
+pub(super) const TOOLS: &[Tool] = &[
+    // Ultimate Vocal Remover. Seen in Anjok07/ultimatevocalremovergui at 5517e0c (2025-03):
+    // gui_data/error_handling.py (its advice: a lower segment size), gui_data/constants.py ("SEGMENT SIZE" 256
+    // with steps of 32, "Batch Size", "WINDOW SIZE" of the VR models, "GPU Conversion"). It holds parts of
+    // Demucs: it stands before it. No options of a command. Line of its own: "The application was unable to
+    // allocate enough GPU memory to use this model."
+    Tool {
+        name: "Ultimate Vocal Remover",
+        files: &["/uvr.py", "/gui_data/", "/lib_v5/"],
+        scripts: &["UVR.py"],
+        clue: None,
+        rows: &[
+            (
+                "smaller-batch",
+                said(
+                    Target::Program,
+                    "a lower SEGMENT SIZE (256 at first) in the window, Batch Size 1 in the advanced settings",
+                    "在窗口中调低 SEGMENT SIZE（默认 256），并在高级设置中将 Batch Size 设为 1",
+                ),
+            ),
+            (
+                "less-at-once",
+                said(
+                    Target::Program,
+                    "a lower SEGMENT SIZE in the window, or no GPU Conversion",
+                    "在窗口中调低 SEGMENT SIZE，或关闭 GPU Conversion",
+                ),
+            ),
+        ],
+        lacks: &[
+            "mixed-precision",
+            "shorter-sequences",
+            "weight-quantisation",
+            "weight-offload",
+            "chunk-the-operation",
+            "more-devices",
+        ],
+    },
+    // WanGP (Wan2GP), before Wan's own program, whose files it holds. Seen in deepbeepmeep/Wan2GP at 8681e9f
+    // (2026-08): shared/cli_args.py, docs/CLI.md, wgp.py (profiles 1 to 5 with 3+, 4+: 4.5),
+    // plugins/configuration/plugin.py ("VAE Tiling", "Transformer Model Quantization": int8 by itself; "VAE
+    // Precision").
+    Tool {
+        name: "WanGP",
+        files: &["/wgp.py", "/wan2gp/"],
+        scripts: &["wgp.py"],
+        clue: None,
+        rows: &[
+            ("weight-offload", option("--profile 4.5").note("then 5; --preload 0", "再试 5；--preload 0")),
+            (
+                "vae-tiling",
+                option("--vae-config 3")
+                    .note("VAE Tiling in the configuration: 6GB+", "配置页的 VAE Tiling：6GB+ 预设"),
+            ),
+            (
+                "weight-quantisation",
+                said(
+                    Target::Program,
+                    "Scaled Int8 at Transformer Model Quantization, in the configuration",
+                    "在配置页将 Transformer Model Quantization 设为 Scaled Int8",
+                ),
+            ),
+            (
+                "smaller-images",
+                said(Target::Program, "a lower resolution, or fewer frames", "更低的分辨率，或更少的帧"),
+            ),
+            (
+                "read-less-at-once",
+                option("--profile 5").note("or --perc-reserved-mem-max 0.2", "或 --perc-reserved-mem-max 0.2"),
+            ),
+            (
+                "fused-attention",
+                option("--attention sdpa").note("sage and flash where installed", "已安装时可用 sage 与 flash"),
+            ),
+            ("other-device", option("--gpu cuda:<index>")),
+        ],
+        // In force: mixed-precision.
+        lacks: &["mixed-precision", "smaller-batch", "chunk-the-operation", "no-grad-in-eval", "more-devices"],
+    },
+    // demucs.separate: recordings are split into segments by itself; HTDemucs takes 7.8 seconds at most.
+    Tool {
+        name: "Demucs",
+        files: &["/demucs/separate.py", "/demucs/__main__.py"],
+        scripts: &["demucs", "demucs.separate"],
+        clue: Some(Clue::SeparatesTracks),
+        rows: &[(
+            "smaller-batch",
+            option("--segment 7")
+                .note("seconds of sound at once; -d cpu needs no GPU", "每次处理的秒数；-d cpu 不用 GPU"),
+        )],
+        lacks: &["mixed-precision", "shorter-sequences", "weight-quantisation", "chunk-the-operation"],
+    },
+    // Its scripts print the name of the option below the error; they take one picture after another, in 16 bit.
+    Tool {
+        name: "Real-ESRGAN",
+        files: &["/inference_realesrgan.py", "/inference_realesrgan_video.py", "/inference_realesrgan_infer.py"],
+        scripts: &["inference_realesrgan.py", "inference_realesrgan_video.py"],
+        clue: Some(Clue::NamesTiles),
+        rows: &[
+            ("smaller-images", option("--tile 400").note("then 200: pieces of a picture", "再试 200：把图片分块")),
+            ("read-less-at-once", option("--tile 400").note("then 200: pieces of a picture", "再试 200：把图片分块")),
+        ],
+        lacks: &["smaller-batch", "mixed-precision", "chunk-the-operation", "no-grad-in-eval"],
+    },
+    Tool {
+        name: "GFPGAN",
+        files: &["/inference_gfpgan.py"],
+        scripts: &["inference_gfpgan.py"],
+        clue: None,
+        rows: &[("smaller-images", option("--bg_tile 200").note("or --bg_upsampler none", "或 --bg_upsampler none"))],
+        lacks: &["smaller-batch", "mixed-precision", "chunk-the-operation"],
+    },
+    // An evaluation of language models, in which nothing is trained: the command's options are all that there is.
+    Tool {
+        name: "lm-evaluation-harness",
+        files: &["/lm_eval/"],
+        scripts: &["lm_eval", "lm-eval"],
+        clue: None,
+        rows: &[
+            ("smaller-eval-batch", option("--batch_size {tried}")),
+            ("smaller-batch", option("--batch_size {batch}")),
+        ],
+        lacks: &["no-grad-in-eval", "chunked-loss", "logits-to-keep", "chunk-the-operation", "mixed-precision"],
+    },
+    Tool {
+        name: "WhisperX's command",
+        files: &["/bin/whisperx"],
+        scripts: &["whisperx"],
+        clue: None,
+        rows: &[
+            ("smaller-batch", option("--batch_size 4")),
+            ("less-at-once", option("--batch_size 4")),
+            ("weight-quantisation", option("--compute_type int8").note("or a smaller --model", "或更小的 --model")),
+        ],
+        lacks: &["mixed-precision", "shorter-sequences", "smaller-images"],
+    },
+    // Windows of 30 seconds, one after another, in 16 bit: the size of the model decides.
+    Tool {
+        name: "Whisper's command",
+        files: &["/bin/whisper"],
+        scripts: &["whisper"],
+        clue: None,
+        rows: &[
+            ("weight-quantisation", option("--model small").note("or base: a smaller model", "或 base：更小的模型")),
+            ("less-at-once", option("--model small").note("or base: a smaller model", "或 base：更小的模型")),
+        ],
+        lacks: &["smaller-batch", "shorter-sequences", "mixed-precision", "smaller-images"],
+    },
+    Tool {
+        name: "CompVis' txt2img",
+        files: &["/scripts/txt2img.py"],
+        scripts: &["txt2img.py"],
+        clue: None,
+        rows: &[
+            ("smaller-batch", option("--n_samples 1")),
+            ("smaller-images", option("--H {shown} --W {shown}").note("multiples of 64", "64 的倍数")),
+        ],
+        lacks: &["weight-quantisation"],
+    },
+    // What it draws is as large as the picture that it is given.
+    Tool {
+        name: "CompVis' img2img",
+        files: &["/scripts/img2img.py"],
+        scripts: &["img2img.py"],
+        clue: None,
+        rows: &[
+            ("smaller-batch", option("--n_samples 1")),
+            (
+                "smaller-images",
+                said(Target::Program, "a smaller picture for --init-img", "给 --init-img 一张更小的图片"),
+            ),
+        ],
+        lacks: &["weight-quantisation"],
+    },
+    // Wan's own generate.py: weights in bf16, frames are 4n+1.
+    Tool {
+        name: "Wan's generate.py",
+        files: &["/wan/text2video.py", "/wan/image2video.py", "/wan/textimage2video.py"],
+        scripts: &[],
+        clue: None,
+        rows: &[
+            ("weight-offload", option("--t5_cpu").note("and --offload_model True", "以及 --offload_model True")),
+            ("smaller-images", option("--frame_num 49").note("4n+1; 81 unless set", "形如 4n+1；默认 81")),
+        ],
+        lacks: &["mixed-precision", "vae-tiling", "chunk-the-operation"],
+    },
+    // AlphaFold 3. Seen in google-deepmind/alphafold3 at c0f97ed (2026-08): run_alphafold.py
+    // (num_diffusion_samples, 5, one hk.vmap over them in model/network/diffusion_head.py; buckets; gpu_device;
+    // flash_attention_implementation is triton by itself), model_config.py (bfloat16 is 'all'),
+    // docs/performance.md (unified memory, pair_transition_shard_spec, an edit of model_config.py),
+    // docker/Dockerfile (it preallocates 95 %). Its script is named as that of AlphaFold 2: only folders tell
+    // them apart, so this stands before it. Lines of its own: "Running model inference with seed", "Featurising
+    // data with 1 seed(s)...".
+    Tool {
+        name: "AlphaFold 3",
+        files: &["/alphafold3/"],
+        scripts: &[],
+        clue: None,
+        rows: &[
+            ("smaller-batch", option("--num_diffusion_samples=1").note("5 unless set, at once", "默认 5 个，同时计算")),
+            (
+                "weight-offload",
+                line(
+                    Target::Shell,
+                    "export XLA_PYTHON_CLIENT_PREALLOCATE=false TF_FORCE_UNIFIED_MEMORY=true \
+                     XLA_CLIENT_MEM_FRACTION=3.2",
+                )
+                .note("spills into host memory; in its image by ENV or --env", "溢出到主机内存；镜像中用 ENV 或 --env"),
+            ),
+            (
+                "shorter-sequences",
+                option("--buckets=<tokens of the input>").note("pads to no larger size", "不再填充到更大的尺寸"),
+            ),
+            (
+                "chunk-the-operation",
+                said(
+                    Target::Program,
+                    "smaller chunks in pair_transition_shard_spec (model_config.py)",
+                    "减小 model_config.py 中 pair_transition_shard_spec 的分块",
+                ),
+            ),
+            ("preallocation-fraction", line(Target::Shell, "export XLA_PYTHON_CLIENT_PREALLOCATE=false")),
+            (
+                "fewer-at-once",
+                option("--jackhmmer_max_parallel_shards=1").note("of sharded databases only", "仅用于分片的数据库"),
+            ),
+            ("other-device", option("--gpu_device=<index>")),
+        ],
+        // In force: mixed-precision, fused-attention. No option: the rest.
+        lacks: &[
+            "mixed-precision",
+            "fused-attention",
+            "more-devices",
+            "weight-quantisation",
+            "smaller-images",
+            "no-grad-in-eval",
+        ],
+    },
+    // ColabFold. Seen in sokrypton/ColabFold at 3b808f0 (2026-07): colabfold/batch.py sets
+    // TF_FORCE_UNIFIED_MEMORY=1 and XLA_PYTHON_CLIENT_MEM_FRACTION=4.0 by itself unless
+    // --disable-unified-memory; --max-msa is max-seq:max-extra-seq; scripts in pyproject.toml. It runs
+    // AlphaFold's package: it stands before AlphaFold 2. Lines of its own: "Running colabfold 1.5.5", "Could
+    // not predict NAME. Not Enough GPU memory?".
+    Tool {
+        name: "ColabFold",
+        files: &["/colabfold/"],
+        scripts: &["colabfold_batch", "colabfold_search"],
+        clue: None,
+        rows: &[(
+            "smaller-batch",
+            option("--max-msa 128:256").note("fewer rows of the alignment at once", "同时使用更少的比对序列"),
+        )],
+        // In force: weight-offload (unified memory). No option: the rest.
+        lacks: &[
+            "weight-offload",
+            "mixed-precision",
+            "weight-quantisation",
+            "chunk-the-operation",
+            "fused-attention",
+            "smaller-images",
+            "more-devices",
+            "no-grad-in-eval",
+        ],
+    },
+    // AlphaFold 2. Seen in google-deepmind/alphafold at c77e5d2 (2026-04): docker/run_docker.py sets both
+    // variables for unified memory by itself, run_alphafold.py does not; flags db_preset and use_gpu_relax
+    // (enable_gpu_relax of run_docker.py) have nothing to do with the model's memory;
+    // alphafold/model/config.py: subbatch_size 4 (128 in the template embedding), bfloat16 in the multimer's
+    // configuration only, neither with a flag. Lines of its own: "Running model model_1_pred_0 on NAME", "Final
+    // timings for NAME:".
+    Tool {
+        name: "AlphaFold 2",
+        files: &["/alphafold/model/", "/alphafold/data/", "/alphafold/relax/"],
+        scripts: &[],
+        clue: None,
+        rows: &[(
+            "weight-offload",
+            line(Target::Shell, "export TF_FORCE_UNIFIED_MEMORY=1 XLA_PYTHON_CLIENT_MEM_FRACTION=4.0").note(
+                "spills into host memory; run_docker.py sets it by itself",
+                "溢出到主机内存；run_docker.py 已自动设置",
+            ),
+        )],
+        // In force: chunk-the-operation (and mixed-precision for multimers). No option: the rest.
+        lacks: &[
+            "chunk-the-operation",
+            "smaller-batch",
+            "mixed-precision",
+            "weight-quantisation",
+            "fused-attention",
+            "smaller-images",
+            "more-devices",
+            "no-grad-in-eval",
+        ],
+    },
+    // esm-fold. Seen in facebookresearch/esm at 2b36991 (2023-06, the last): scripts/fold.py, setup.py; the
+    // language model inside is 16 bit by itself (esm/esmfold/v1/esmfold.py, self.esm.half()). It runs on
+    // OpenFold's modules. Line of its own: "Failed (CUDA out of memory) on sequence NAME of length 1234."
+    Tool {
+        name: "esm-fold",
+        files: &["/esm/scripts/fold.py"],
+        scripts: &["esm-fold"],
+        clue: None,
+        rows: &[
+            (
+                "smaller-batch",
+                option("--chunk-size 64").note("then 32; for one long sequence", "再试 32；用于单个长序列"),
+            ),
+            (
+                "smaller-batch",
+                option("--max-tokens-per-batch <fewer>")
+                    .note("1024 unless set; for short ones", "默认 1024；用于短序列"),
+            ),
+            ("chunk-the-operation", option("--chunk-size 64").note("then 32", "再试 32")),
+            ("weight-offload", option("--cpu-offload").note("or --cpu-only", "或 --cpu-only")),
+        ],
+        lacks: &["mixed-precision", "weight-quantisation", "more-devices", "smaller-images", "no-grad-in-eval"],
+    },
+    // esm-extract, scripts/extract.py. Same place: toks_per_batch 4096, truncation_seq_length 1022; names of
+    // models in README.md. It computes in 32 bit without an option.
+    Tool {
+        name: "esm-extract",
+        files: &["/esm/scripts/extract.py"],
+        scripts: &["esm-extract"],
+        clue: None,
+        rows: &[
+            ("smaller-batch", option("--toks_per_batch 1024").note("4096 unless set", "默认 4096")),
+            ("shorter-sequences", option("--truncation_seq_length <smaller>").note("1022 unless set", "默认 1022")),
+            (
+                "weight-quantisation",
+                said(
+                    Target::Program,
+                    "a smaller model as the first argument: esm2_t30_150M_UR50D",
+                    "第一个参数换成更小的模型：esm2_t30_150M_UR50D",
+                ),
+            ),
+        ],
+        lacks: &["mixed-precision", "weight-offload", "more-devices", "chunk-the-operation", "no-grad-in-eval"],
+    },
+    // OpenFold's own scripts (the package is a library of others). Seen in aqlaboratory/openfold at ce0029e
+    // (2025-09): run_pretrained_openfold.py, train_openfold.py (precision bf16 by itself), openfold/config.py
+    // (chunk_size 4 in inference; blocks_per_ckpt 1 in training; batch_size 1), docs/source/Inference.md. One
+    // target at a time.
+    Tool {
+        name: "OpenFold's scripts",
+        files: &["/run_pretrained_openfold.py", "/train_openfold.py"],
+        scripts: &["run_pretrained_openfold.py", "train_openfold.py"],
+        clue: None,
+        rows: &[
+            (
+                "weight-offload",
+                option("--long_sequence_inference")
+                    .note("DeepSpeed's attention and offloading", "启用 DeepSpeed 注意力与卸载")
+                    .unless("trains"),
+            ),
+            ("fused-attention", option("--use_deepspeed_evoformer_attention").unless("trains")),
+            ("shard-states", option("--deepspeed_config_path deepspeed_config.json").when("trains")),
+            ("gradient-accumulation", option("--accumulate_grad_batches <number>").when("trains")),
+        ],
+        // In force: chunk-the-operation (inference), gradient-checkpointing, mixed-precision (training); batch 1.
+        lacks: &[
+            "smaller-batch",
+            "chunk-the-operation",
+            "gradient-checkpointing",
+            "mixed-precision",
+            "weight-quantisation",
+            "smaller-images",
+            "more-devices",
+            "eight-bit-optimizer",
+        ],
+    },
+    // Boltz. Seen in jwohlwend/boltz at 832486d (2025-09, 2.x): src/boltz/main.py (max_parallel_samples 5,
+    // max_msa_seqs 8192, num_workers 2, preprocessing-threads = all cores; precision 32 for boltz1, bf16-mixed
+    // for boltz2), model/modules/trunkv2.py chunks by itself; --devices gives whole inputs to each. Since which
+    // release --max_parallel_samples exists: not seen. Line of its own: "| WARNING: ran out of memory, skipping
+    // batch".
+    Tool {
+        name: "Boltz",
+        files: &["/boltz/main.py", "/boltz/model/", "/boltz/data/"],
+        scripts: &["boltz"],
+        clue: None,
+        rows: &[
+            (
+                "smaller-batch",
+                option("--max_parallel_samples 1")
+                    .note("5 unless set; or --diffusion_samples 1", "默认 5；或 --diffusion_samples 1"),
+            ),
+            ("smaller-batch", option("--max_msa_seqs 2048").note("8192 unless set", "默认 8192")),
+            ("fewer-workers", option("--num_workers 0")),
+            ("fewer-at-once", option("--preprocessing-threads 1").note("all cores unless set", "默认用全部核心")),
+        ],
+        // In force: chunk-the-operation, mixed-precision (boltz2). No option: the rest.
+        lacks: &[
+            "chunk-the-operation",
+            "mixed-precision",
+            "weight-quantisation",
+            "weight-offload",
+            "more-devices",
+            "smaller-images",
+            "no-grad-in-eval",
+        ],
+    },
+    // RELION, relion_refine (2D and 3D classification, refinement). Seen in 3dem/relion at 73f0a3c (5.0.1):
+    // src/ml_optimiser.cpp (options), src/pipeline_jobs.cpp (names in the window: "Number of pooled particles",
+    // "Pre-read all particles into RAM?", "Skip padding?", "Copy particles to scratch directory"),
+    // src/acc/cuda/custom_allocator.cuh. A pool is read into RAM together, the device sees one particle for
+    // each thread. Line of its own: "ERROR: CudaCustomAllocator out of memory", "[largestContinuousFreeSpace:".
+    Tool {
+        name: "RELION",
+        files: &["/ml_optimiser.cpp", "/ml_optimiser_mpi.cpp", "/acc/cuda/custom_allocator.cuh"],
+        scripts: &["relion_refine", "relion_refine_mpi"],
+        clue: None,
+        rows: &[
+            (
+                "less-at-once",
+                option("--j <fewer>").note(
+                    "and fewer ranks on each GPU: --gpu \"0:1:2:3\"",
+                    "并减少每个 GPU 上的进程：--gpu \"0:1:2:3\"",
+                ),
+            ),
+            (
+                "less-at-once",
+                option("--maxsig 500").note("poses and shifts kept of each particle", "每个粒子保留的取向与平移数"),
+            ),
+            (
+                "less-at-once",
+                option("--free_gpu_memory <MB>")
+                    .note("where others need room on the GPU", "当 GPU 上其他程序需要空间时"),
+            ),
+            (
+                "smaller-images",
+                option("--pad 1").note("in the window: Skip padding? Yes", "窗口中：Skip padding? 选 Yes"),
+            ),
+            (
+                "read-less-at-once",
+                said(
+                    Target::Program,
+                    "no --preread_images; --scratch_dir <local disk> in its place",
+                    "去掉 --preread_images，改用 --scratch_dir <本地磁盘>",
+                ),
+            ),
+            ("read-less-at-once", option("--pool 1")),
+            ("fewer-at-once", option("--j <fewer>").note("and fewer ranks (-np of mpirun)", "并减少 mpirun 的 -np")),
+        ],
+        lacks: &["smaller-batch", "mixed-precision", "chunk-the-operation", "weight-offload"],
+    },
+    // COLMAP. Seen in colmap/colmap at 5d968cf (2026-08, 4.x): src/colmap/controllers/option_manager.cc,
+    // doc/faq.rst (what to lower where memory is short; cache_size counts GB). Up to 3.12 the sections were
+    // SiftExtraction and SiftMatching (an older version of the same file; that 3.13 renamed them is said by a
+    // third project's notes). Line of its own: "Feature matching failed. This is probably caused by
+    // insufficient GPU memory." (feature/sift.cc).
+    Tool {
+        name: "COLMAP",
+        files: &["/colmap/src/", "/colmap/mvs/", "/colmap/feature/", "/colmap/controllers/"],
+        scripts: &["colmap", "colmap.exe", "colmap.bat"],
+        clue: None,
+        rows: &[
+            (
+                "smaller-images",
+                option("--PatchMatchStereo.max_image_size 1600")
+                    .note("of patch_match_stereo", "用于 patch_match_stereo"),
+            ),
+            (
+                "smaller-images",
+                option("--FeatureExtraction.max_image_size 1600").note(
+                    "of feature_extractor; up to 3.12 SiftExtraction.…",
+                    "用于 feature_extractor；3.12 及以前为 SiftExtraction.…",
+                ),
+            ),
+            (
+                "less-at-once",
+                option("--FeatureMatching.max_num_matches 8192")
+                    .note("of the matchers; up to 3.12 SiftMatching.…", "用于各 matcher；3.12 及以前为 SiftMatching.…"),
+            ),
+            (
+                "less-at-once",
+                option("--PatchMatchStereo.max_image_size 1600")
+                    .note("or __auto__, 10 in stereo/patch-match.cfg", "或在 stereo/patch-match.cfg 中写 __auto__, 10"),
+            ),
+            (
+                "read-less-at-once",
+                option("--PatchMatchStereo.cache_size <GB>")
+                    .note("stereo_fusion: --StereoFusion.cache_size", "stereo_fusion 用 --StereoFusion.cache_size"),
+            ),
+            (
+                "fewer-at-once",
+                option("--FeatureExtraction.num_threads 2")
+                    .note("up to 3.12 SiftExtraction.…", "3.12 及以前为 SiftExtraction.…"),
+            ),
+            ("other-device", option("--PatchMatchStereo.gpu_index <index>")),
+        ],
+        lacks: &["smaller-batch", "mixed-precision", "chunk-the-operation", "weight-quantisation", "more-devices"],
+    },
+    // AliceVision and Meshroom. Seen in alicevision/AliceVision at ca8300f (2024-10): src/software/pipeline/
+    // main_depthMapEstimation.cpp, main_featureExtraction.cpp, main_meshing.cpp, src/aliceVision/depthMap/
+    // DepthMapEstimator.cpp; attributes of the nodes in alicevision/Meshroom,
+    // meshroom/nodes/aliceVision/DepthMap.py (labels "Downscale" with 2 unless set, "Width" and "Height" of the
+    // tiles with 1024, "Max Nb Neighbour Cameras"). It counts what fits and works in tiles by itself. Line of
+    // its own: "Not enough GPU memory to compute a single tile."
+    Tool {
+        name: "AliceVision (Meshroom)",
+        files: &["/alicevision/depthmap/", "/meshroom/core/"],
+        scripts: &[
+            "aliceVision_depthMapEstimation",
+            "aliceVision_featureExtraction",
+            "aliceVision_meshing",
+            "meshroom_batch",
+            "meshroom_photogrammetry",
+        ],
+        clue: None,
+        rows: &[
+            (
+                "smaller-images",
+                option("--downscale 4")
+                    .note("in the window: node DepthMap, Downscale 4", "窗口中：DepthMap 节点，Downscale 设为 4"),
+            ),
+            (
+                "less-at-once",
+                option("--tileBufferWidth 512 --tileBufferHeight 512").note(
+                    "in the window: node DepthMap, tiles of 512 by 512",
+                    "窗口中：DepthMap 节点，分块宽高设为 512",
+                ),
+            ),
+            (
+                "read-less-at-once",
+                option("--maxInputPoints <fewer>")
+                    .note("of aliceVision_meshing, and --maxPoints", "用于 aliceVision_meshing，以及 --maxPoints"),
+            ),
+            (
+                "fewer-at-once",
+                option("--maxThreads 2").note("of aliceVision_featureExtraction", "用于 aliceVision_featureExtraction"),
+            ),
+        ],
+        // In force: chunk-the-operation. No option: the rest.
+        lacks: &["smaller-batch", "mixed-precision", "chunk-the-operation", "weight-quantisation"],
+    },
+    // OpenDroneMap; WebODM shows the same names without hyphens in the options of a task. Seen in
+    // OpenDroneMap/ODM at 32cfaac (2026-07): opendm/config.py (max-concurrency: all cores; pc-quality medium;
+    // feature-quality high; split), stages/openmvs.py (turns tiles on by itself once it was killed, and falls
+    // back to the CPU), stages/odm_app.py. --resize-to and --depthmap-resolution are listed there as
+    // deprecated. Line of its own: "Whoops! You ran out of memory! Add more RAM to your computer".
+    Tool {
+        name: "OpenDroneMap",
+        files: &["/opendm/", "/stages/odm_app.py", "/stages/run_opensfm.py"],
+        scripts: &[],
+        clue: None,
+        rows: &[
+            ("fewer-at-once", option("--max-concurrency 2").note("all cores unless set", "默认用全部核心")),
+            ("fewer-workers", option("--max-concurrency 2").note("all cores unless set", "默认用全部核心")),
+            (
+                "read-less-at-once",
+                option("--split 100 --split-overlap 100")
+                    .note("pictures in each part; metres", "每部分的照片数；重叠米数"),
+            ),
+            (
+                "smaller-images",
+                option("--pc-quality low --feature-quality medium")
+                    .note("or pictures made smaller before", "或事先缩小照片"),
+            ),
+            ("less-at-once", option("--pc-quality low").note("or --no-gpu", "或 --no-gpu")),
+        ],
+        lacks: &["smaller-batch", "mixed-precision", "chunk-the-operation", "weight-quantisation", "more-devices"],
+    },
+    // TotalSegmentator. Seen in wasserth/TotalSegmentator at 0e65a44 (2026-08): README.md (resource
+    // requirements), totalsegmentator/bin/TotalSegmentator.py (nr_thr_saving 6, nr_thr_resamp 1). It runs
+    // nnU-Net 2: stands before it.
+    Tool {
+        name: "TotalSegmentator",
+        files: &["/totalsegmentator/"],
+        scripts: &["TotalSegmentator"],
+        clue: None,
+        rows: &[
+            (
+                "smaller-images",
+                option("--fast").note("3 mm in place of 1.5; or --body_seg", "3 毫米代替 1.5；或 --body_seg"),
+            ),
+            (
+                "read-less-at-once",
+                option("--force_split").note("three parts; of large pictures only", "分三部分；仅用于大图像"),
+            ),
+            (
+                "less-at-once",
+                option("--force_split").note("or --fast, --roi_subset <classes>", "或 --fast、--roi_subset <类别>"),
+            ),
+            ("fewer-workers", option("--nr_thr_saving 1").note("6 unless set", "默认 6")),
+            ("fewer-at-once", option("--nr_thr_saving 1").note("6 unless set", "默认 6")),
+            ("other-device", option("--device gpu:<index>")),
+            ("shm-size", option("docker run --shm-size=16G ...")),
+        ],
+        lacks: &[
+            "smaller-batch",
+            "mixed-precision",
+            "chunk-the-operation",
+            "no-grad-in-eval",
+            "weight-quantisation",
+            "more-devices",
+        ],
+    },
+    // cellpose's window. Seen in MouseLand/cellpose at 849ca11 (2026-03, 4.x): cellpose/gui/gui.py has a tick
+    // "use GPU" and no word of a batch. Weights are bfloat16 by themselves from 4 on (cellpose/models.py,
+    // use_bfloat16).
+    Tool {
+        name: "cellpose's window",
+        files: &["/cellpose/gui/"],
+        scripts: &[],
+        clue: None,
+        rows: &[(
+            "smaller-images",
+            said(
+                Target::Program,
+                "a smaller or cropped picture, or no tick at \"use GPU\"; the command has --batch_size 1",
+                "更小或裁剪后的图片，或取消勾选 use GPU；命令行可用 --batch_size 1",
+            ),
+        )],
+        lacks: &["smaller-batch", "mixed-precision", "chunk-the-operation", "weight-quantisation", "no-grad-in-eval"],
+    },
+    // cellpose's command (the package is a library too: its other files are not named here). Same place:
+    // cellpose/cli.py (batch_size 8; train_batch_size 1 in 4.x), docs/benchmark.rst. It works in tiles by
+    // itself, trains in 32 bit (cellpose/train.py) and has no option for checkpoints of activations.
+    Tool {
+        name: "cellpose's command",
+        files: &["/cellpose/__main__.py", "/cellpose/cli.py"],
+        scripts: &["cellpose"],
+        clue: None,
+        rows: &[
+            ("smaller-batch", option("--batch_size 1").note("8 unless set", "默认 8").unless("trains")),
+            ("smaller-batch", option("--train_batch_size {batch}").when("trains")),
+            ("smaller-eval-batch", option("--batch_size {tried}")),
+            ("other-device", option("--gpu_device <index>")),
+        ],
+        // In force: chunk-the-operation (tiles). No option: the rest.
+        lacks: &[
+            "mixed-precision",
+            "chunk-the-operation",
+            "gradient-checkpointing",
+            "gradient-accumulation",
+            "weight-quantisation",
+            "no-grad-in-eval",
+            "more-devices",
+        ],
+    },
+    // Kilosort 4, by its window or by run_kilosort(settings={...}). Seen in MouseLand/Kilosort at d947208
+    // (2026-01, 4.1.5): kilosort/parameters.py (batch_size 60000 samples, cluster_downsampling 20 again from
+    // 4.1.3 on, max_cluster_subset 25000), docs/hardware.rst (1 s or 0.5 s a batch; dminx),
+    // kilosort/gui/run_box.py ("Clear PyTorch Cache"). Lines of its own: "Kilosort version 4.1.5", "Out of
+    // memory error, printing performance...".
+    Tool {
+        name: "Kilosort 4",
+        files: &["/kilosort/run_kilosort.py", "/kilosort/clustering_qr.py", "/kilosort/gui/"],
+        scripts: &["kilosort"],
+        clue: None,
+        rows: &[
+            (
+                "smaller-batch",
+                said(
+                    Target::Program,
+                    "batch size (batch_size in settings) 30000: 60000 samples unless set",
+                    "batch size（settings 中为 batch_size）设为 30000：默认 60000 个采样",
+                ),
+            ),
+            (
+                "smaller-batch",
+                said(
+                    Target::Program,
+                    "a larger cluster downsampling (cluster_downsampling), where clustering fails: 20 unless set",
+                    "若在聚类时失败：增大 cluster downsampling（cluster_downsampling），默认 20",
+                ),
+            ),
+            (
+                "less-at-once",
+                said(
+                    Target::Program,
+                    "batch size (batch_size in settings) 30000: 60000 samples unless set",
+                    "batch size（settings 中为 batch_size）设为 30000：默认 60000 个采样",
+                ),
+            ),
+        ],
+        lacks: &["mixed-precision", "chunk-the-operation", "smaller-images", "more-devices", "weight-quantisation"],
+    },
+    // Kilosort 2 to 3 (MATLAB). Seen in MouseLand/Kilosort, configFiles/configFile384.m of those years: ops.NT
+    // is the batch, to be lowered where memory is short, a multiple of 32 plus ops.ntbuff; ops.useRAM 0 by
+    // itself. Its functions as files of the repository: mainLoop/learnAndSolve8b.m,
+    // clustering/template_learning.m (their form in a log of MATLAB, "Error in learnAndSolve8b (line 90)", was
+    // not seen).
+    Tool {
+        name: "Kilosort 2 or 3",
+        files: &["/learnandsolve8b.m", "/template_learning.m", "/configfile384.m"],
+        scripts: &[],
+        clue: None,
+        rows: &[
+            (
+                "smaller-batch",
+                option("ops.NT = 32*1024 + ops.ntbuff;")
+                    .note("in the configuration; then 16*1024", "写在配置文件中；再试 16*1024"),
+            ),
+            (
+                "less-at-once",
+                option("ops.NT = 32*1024 + ops.ntbuff;")
+                    .note("in the configuration; then 16*1024", "写在配置文件中；再试 16*1024"),
+            ),
+        ],
+        lacks: &["mixed-precision", "chunk-the-operation", "smaller-images", "more-devices", "weight-quantisation"],
+    },
+    // instant-ngp. Seen in NVlabs/instant-ngp at abe236e (2026-02): src/main.cu and scripts/run.py have no
+    // option for memory; --network takes a configuration (configs/nerf: base.json 2^19 entries a level,
+    // small.json 2^15), docs/nerf_dataset_tips.md (aabb_scale in transforms.json, a power of 2). It trains in
+    // 16 bit, without a batch to set.
+    Tool {
+        name: "instant-ngp",
+        files: &["/instant-ngp/"],
+        scripts: &["instant-ngp", "instant-ngp.exe"],
+        clue: None,
+        rows: &[
+            (
+                "smaller-images",
+                said(
+                    Target::Program,
+                    "fewer or smaller pictures, or a smaller aabb_scale in transforms.json",
+                    "更少或更小的图片，或减小 transforms.json 中的 aabb_scale",
+                ),
+            ),
+            ("less-at-once", option("--network configs/nerf/small.json").note("a smaller table", "更小的哈希表")),
+        ],
+        lacks: &[
+            "smaller-batch",
+            "gradient-accumulation",
+            "gradient-checkpointing",
+            "mixed-precision",
+            "weight-offload",
+            "more-devices",
+            "chunk-the-operation",
+        ],
+    },
+    // private-gpt. Seen in zylon-ai/private-gpt: settings.yaml of 0.x (llm.context_window 3900,
+    // llamacpp.llm_hf_model_file, embedding.ingest_mode) and of 1.0.1 (ab89a0d, 2026-08: models stand in a list
+    // with context_window and embedding_batch_size; private_gpt/settings/settings.py, PGPT_MAX_WORKERS). From
+    // 1.0 on other servers run the models.
+    Tool {
+        name: "private-gpt",
+        files: &["/private_gpt/"],
+        scripts: &["private-gpt", "private_gpt"],
+        clue: None,
+        rows: &[
+            (
+                "max-model-len",
+                option("context_window: <smaller>")
+                    .note("settings.yaml, below llm or the model", "settings.yaml，在 llm 或模型之下"),
+            ),
+            (
+                "weight-quantisation",
+                option("llm_hf_model_file: <file of fewer bits>.gguf")
+                    .note("settings.yaml, below llamacpp, 0.x", "settings.yaml 的 llamacpp 之下，0.x"),
+            ),
+            (
+                "smaller-batch",
+                option("embedding_batch_size: 8")
+                    .note("settings.yaml, in the model, from 1.0 on", "settings.yaml 的模型之下，1.0 起"),
+            ),
+            (
+                "fewer-at-once",
+                option("ingest_mode: simple").note("settings.yaml, below embedding", "settings.yaml 的 embedding 之下"),
+            ),
+        ],
+        lacks: &["chunk-the-operation", "no-grad-in-eval", "mixed-precision", "lower-engine-memory"],
+    },
+    // LocalAI. Seen in mudler/LocalAI at 82c191a (2026-08): docs/content/advanced/model-configuration.md and
+    // core/config/model_config.go (keys of a model's YAML; gpu_memory_utilization, max_model_len,
+    // tensor_parallel_size, swap_space for vLLM; a quantised V cache needs flash_attention),
+    // docs/content/reference/cli-reference.md (--max-active-backends, which replaces --single-active-backend).
+    Tool {
+        name: "LocalAI",
+        files: &[],
+        scripts: &["local-ai"],
+        clue: None,
+        rows: &[
+            ("max-model-len", option("context_size: <smaller>").note("the model's YAML", "模型的 YAML")),
+            (
+                "weight-offload",
+                option("gpu_layers: <fewer>").note("the model's YAML; llama.cpp", "模型的 YAML；llama.cpp"),
+            ),
+            (
+                "kv-cache-dtype",
+                option("cache_type_k: q8_0").note(
+                    "and cache_type_v: q8_0, which needs flash_attention",
+                    "以及 cache_type_v: q8_0（需要 flash_attention）",
+                ),
+            ),
+            (
+                "fewer-sequences",
+                option("batch: 256")
+                    .note("the model's YAML; parallel:1 in options", "模型的 YAML；options 中 parallel:1"),
+            ),
+            ("lower-engine-memory", option("gpu_memory_utilization: {tried}").note("vLLM", "vLLM")),
+            ("raise-engine-memory", option("gpu_memory_utilization: {tried}").note("vLLM", "vLLM")),
+            (
+                "more-devices",
+                option("tensor_parallel_size: <GPUs>")
+                    .note("vLLM; llama.cpp: tensor_split", "vLLM；llama.cpp 用 tensor_split"),
+            ),
+            ("fewer-at-once", option("--max-active-backends=1").note("models that stay loaded", "保持加载的模型数")),
+            (
+                "weight-quantisation",
+                said(
+                    Target::Program,
+                    "a GGUF of fewer bits in the model's YAML",
+                    "在模型的 YAML 中使用位数更少的 GGUF",
+                ),
+            ),
+        ],
+        lacks: &["chunk-the-operation", "no-grad-in-eval", "smaller-images"],
+    },
+    // LM Studio. Seen in lmstudio.ai/docs/cli/load (lms load: --gpu, --context-length, --estimate-only) and in
+    // lmstudio-ai/lmstudio-bug-tracker #688, #1508, #900, #1753 (names in the window: "GPU Offload", "Context
+    // Length", "Evaluation Batch Size" 512, "Offload KV Cache to GPU Memory" since 0.3.16 by #665, "K Cache
+    // Quantization Type"). No sources are public. Line of its own: "[LM Studio] Resolved GPU config options:".
+    Tool {
+        name: "LM Studio",
+        files: &["/.cache/lm-studio/"],
+        scripts: &["lms"],
+        clue: None,
+        rows: &[
+            (
+                "max-model-len",
+                said(
+                    Target::Program,
+                    "a smaller Context Length where the model is loaded (lms load --context-length {shown})",
+                    "加载模型时减小 Context Length（lms load --context-length {shown}）",
+                ),
+            ),
+            (
+                "weight-offload",
+                said(
+                    Target::Program,
+                    "a lower GPU Offload where the model is loaded (lms load --gpu 0.5)",
+                    "加载模型时减小 GPU Offload（lms load --gpu 0.5）",
+                ),
+            ),
+            (
+                "kv-cache-dtype",
+                said(
+                    Target::Program,
+                    "K Cache Quantization Type and V Cache Quantization Type Q8_0, with Flash Attention",
+                    "K/V Cache Quantization Type 设为 Q8_0，并打开 Flash Attention",
+                ),
+            ),
+            ("fewer-sequences", said(Target::Program, "Evaluation Batch Size 256", "Evaluation Batch Size 设为 256")),
+        ],
+        lacks: &["lower-engine-memory", "raise-engine-memory", "chunk-the-operation", "no-grad-in-eval"],
+    },
+    // text-generation-webui. Seen in oobabooga/text-generation-webui at 1dcde41 (2026-05, 4.7.3):
+    // modules/shared.py. Older names stay as aliases: --n_ctx and --max_seq_len, --cache_type, --n-gpu-layers.
+    // --load-in-4bit is of the loader Transformers, --gpu-split and --enable-tp of ExLlamaV3, --gpu-layers,
+    // --cpu-moe, --ubatch-size, --parallel of llama.cpp.
+    Tool {
+        name: "text-generation-webui",
+        files: &["/text-generation-webui/"],
+        scripts: &[],
+        clue: None,
+        rows: &[
+            (
+                "max-model-len",
+                option("--ctx-size {shown}").note("older: --n_ctx, --max_seq_len", "旧版：--n_ctx、--max_seq_len"),
+            ),
+            (
+                "weight-offload",
+                option("--gpu-layers <fewer>").note("llama.cpp; MoE: --cpu-moe", "llama.cpp；MoE 用 --cpu-moe"),
+            ),
+            (
+                "kv-cache-dtype",
+                option("--cache-type q8_0").note("llama.cpp; ExLlamaV3: q8", "llama.cpp；ExLlamaV3 用 q8"),
+            ),
+            (
+                "weight-quantisation",
+                option("--load-in-4bit").note(
+                    "Transformers; else a GGUF or EXL3 of fewer bits",
+                    "Transformers；否则换位数更少的 GGUF 或 EXL3",
+                ),
+            ),
+            (
+                "fewer-sequences",
+                option("--ubatch-size 256").note("1024 unless set; and --parallel 1", "默认 1024；以及 --parallel 1"),
+            ),
+            (
+                "more-devices",
+                option("--tensor-split 1,1")
+                    .note("llama.cpp; ExLlamaV3: --gpu-split 20,20", "llama.cpp；ExLlamaV3 用 --gpu-split 20,20"),
+            ),
+            ("fused-attention", option("--attn-implementation flash_attention_2").note("Transformers", "Transformers")),
+        ],
+        lacks: &["lower-engine-memory", "raise-engine-memory", "chunk-the-operation", "no-grad-in-eval"],
+    },
+    // TabbyAPI. Seen in theroyallab/tabbyAPI at e632af4 (2026-08): config_sample.yml, section model (cache_size
+    // 4096 tokens, a multiple of 256; cache_mode a pair of bits, FP16/Q8/Q6/Q4 before; chunk_size 2048;
+    // max_batch_size 32).
+    Tool {
+        name: "TabbyAPI",
+        files: &["/tabbyapi/", "/backends/exllamav3/"],
+        scripts: &[],
+        clue: None,
+        rows: &[
+            (
+                "max-model-len",
+                option("max_seq_len: {shown}").note("and cache_size, config.yml", "以及 cache_size，config.yml"),
+            ),
+            ("kv-cache-dtype", option("cache_mode: 8,8").note("older: Q8; then 4,4", "旧版：Q8；再试 4,4")),
+            (
+                "fewer-sequences",
+                option("chunk_size: 512")
+                    .note("2048 unless set; and max_batch_size: 1", "默认 2048；以及 max_batch_size: 1"),
+            ),
+            ("more-devices", option("tensor_parallel: true").note("or gpu_split: [20, 20]", "或 gpu_split: [20, 20]")),
+            (
+                "weight-offload",
+                option("cpu_moe_offload_layers: 999")
+                    .note("models with experts only, newest releases", "仅 MoE 模型，较新版本"),
+            ),
+            (
+                "weight-quantisation",
+                said(
+                    Target::Program,
+                    "a model of fewer bits (EXL3) as model_name",
+                    "model_name 换成位数更少的 EXL3 模型",
+                ),
+            ),
+        ],
+        lacks: &["lower-engine-memory", "raise-engine-memory", "chunk-the-operation", "mixed-precision"],
+    },
+    // infinity. Seen in michaelfeil/infinity at fcb951c (2025-10): infinity_emb/cli.py, command v2 (batch_size
+    // 32, dtype auto with float16, bfloat16, int8, fp8; lengths_via_tokenize; device_id),
+    // infinity_emb/primitives.py. Options can be given as INFINITY_… too. A library of others as well: only its
+    // server's file and command are named.
+    Tool {
+        name: "infinity_emb",
+        files: &["/infinity_emb/infinity_server.py", "/infinity_emb/cli.py"],
+        scripts: &["infinity_emb"],
+        clue: None,
+        rows: &[
+            ("smaller-batch", option("--batch-size 8").note("32 unless set", "默认 32")),
+            ("fewer-sequences", option("--batch-size 8").note("32 unless set", "默认 32")),
+            ("mixed-precision", option("--dtype float16")),
+            ("weight-quantisation", option("--dtype int8").note("or a smaller --model-id", "或更小的 --model-id")),
+            ("other-device", option("--device-id <index>")),
+        ],
+        lacks: &[
+            "shorter-sequences",
+            "max-model-len",
+            "kv-cache-dtype",
+            "weight-offload",
+            "lower-engine-memory",
+            "raise-engine-memory",
+            "chunk-the-operation",
+        ],
+    },
+    // text-embeddings-inference. Seen in huggingface/text-embeddings-inference at 0d124dc (2026-07, 1.9.3):
+    // router/src/main.rs (max_batch_tokens 16384, max_batch_requests, max_client_batch_size 32,
+    // max_concurrent_requests 512, auto_truncate true; dtype), backends (Float16, Float32, Bfloat16). Longer
+    // inputs than max-batch-tokens are cut while it is true.
+    Tool {
+        name: "text-embeddings-inference",
+        files: &["/text_embeddings_server/"],
+        scripts: &["text-embeddings-router"],
+        clue: None,
+        rows: &[
+            ("smaller-batch", option("--max-batch-tokens 4096").note("16384 unless set", "默认 16384")),
+            (
+                "fewer-sequences",
+                option("--max-batch-tokens 4096")
+                    .note("16384 unless set; or --max-batch-requests 4", "默认 16384；或 --max-batch-requests 4"),
+            ),
+            ("mixed-precision", option("--dtype float16")),
+            ("fewer-at-once", option("--tokenization-workers 2").note("host memory", "主机内存")),
+        ],
+        lacks: &[
+            "weight-quantisation",
+            "weight-offload",
+            "kv-cache-dtype",
+            "more-devices",
+            "max-model-len",
+            "lower-engine-memory",
+            "raise-engine-memory",
+            "chunk-the-operation",
+        ],
+    },
+    // Xinference. Seen in xorbitsai/inference at 7ecec16 (2026-08): xinference/deploy/cmdline.py (launch:
+    // --quantization, --n-gpu, --replica; unknown options are passed on),
+    // doc/source/getting_started/using_xinference.rst (--gpu_memory_utilization 0.9 reaches vLLM),
+    // xinference/model/llm/vllm/core.py (VLLMModelConfig: max_model_len, max_num_seqs, tensor_parallel_size;
+    // 0.90 by itself). kv_cache_dtype is not in that list.
+    Tool {
+        name: "Xinference",
+        files: &["/xinference/core/", "/xinference/model/", "/xinference/deploy/"],
+        scripts: &["xinference", "xinference-local", "xinference-worker", "xinference-supervisor"],
+        clue: None,
+        rows: &[
+            (
+                "max-model-len",
+                option("--max_model_len {shown}").note("of xinference launch; vLLM", "用于 xinference launch；vLLM"),
+            ),
+            (
+                "lower-engine-memory",
+                option("--gpu_memory_utilization {tried}")
+                    .note("of xinference launch; vLLM", "用于 xinference launch；vLLM"),
+            ),
+            (
+                "raise-engine-memory",
+                option("--gpu_memory_utilization {tried}")
+                    .note("of xinference launch; vLLM", "用于 xinference launch；vLLM"),
+            ),
+            (
+                "fewer-sequences",
+                option("--max_num_seqs <fewer>").note("of xinference launch; vLLM", "用于 xinference launch；vLLM"),
+            ),
+            ("more-devices", option("--n-gpu <number>").note("of xinference launch", "用于 xinference launch")),
+            (
+                "weight-quantisation",
+                option("--quantization <bits>")
+                    .note("of xinference launch, with --model-format", "用于 xinference launch，配合 --model-format"),
+            ),
+        ],
+        lacks: &["chunk-the-operation", "no-grad-in-eval", "mixed-precision", "smaller-images"],
+    },
+    // GPUStack. Seen in gpustack/gpustack at 47277d7 (2026-08): docs/faq.md (Edit Model → Advanced → Backend
+    // Parameters takes the engine's own options; --max-model-len is 8192 by itself, 90 % of the memory must be
+    // free), docs/tutorials/inference-on-cpus.md ("Allow CPU Offloading"). What is listed is vLLM's.
+    Tool {
+        name: "GPUStack",
+        files: &["/gpustack/worker/", "/gpustack/server/", "/gpustack/scheduler/"],
+        scripts: &["gpustack"],
+        clue: None,
+        rows: &[
+            (
+                "max-model-len",
+                option("--max-model-len={shown}")
+                    .note("Edit Model → Advanced → Backend Parameters", "Edit Model → Advanced → Backend Parameters"),
+            ),
+            (
+                "lower-engine-memory",
+                option("--gpu-memory-utilization={tried}")
+                    .note("Edit Model → Advanced → Backend Parameters", "Edit Model → Advanced → Backend Parameters"),
+            ),
+            (
+                "raise-engine-memory",
+                option("--gpu-memory-utilization={tried}")
+                    .note("Edit Model → Advanced → Backend Parameters", "Edit Model → Advanced → Backend Parameters"),
+            ),
+            (
+                "weight-offload",
+                said(
+                    Target::Program,
+                    "tick Allow CPU Offloading in the model's advanced settings, where the engine can",
+                    "在模型的高级设置中勾选 Allow CPU Offloading（引擎需支持）",
+                ),
+            ),
+        ],
+        lacks: &["chunk-the-operation", "no-grad-in-eval", "smaller-batch"],
+    },
+    // Fooocus. Seen in lllyasviel/Fooocus at 59f183a (2025-01): ldm_patched/modules/args_parser.py,
+    // args_manager.py. It lowers its use by itself (Fooocus issue #1984: a low-VRAM mode where little is free),
+    // and draws one picture after another ("Image Number"). Names of releases before were not seen. Lines of
+    // its own: "Fooocus version: 2.5.5", "[System ARGV]".
+    Tool {
+        name: "Fooocus",
+        files: &["/fooocus/modules/", "/fooocus/webui.py", "/fooocus/ldm_patched/", "/fooocus/extras/"],
+        scripts: &["entry_with_update.py"],
+        clue: None,
+        rows: &[
+            (
+                "weight-offload",
+                option("--always-low-vram").note(
+                    "then --always-no-vram; more RAM or swap may be short",
+                    "再试 --always-no-vram；内存或交换空间可能不足",
+                ),
+            ),
+            ("vae-tiling", option("--vae-in-cpu").note("tiles it tries by itself", "分块会自动尝试")),
+            ("fused-attention", option("--attention-split").note("or --attention-pytorch", "或 --attention-pytorch")),
+            ("weight-quantisation", option("--unet-in-fp8-e4m3fn --clip-in-fp8-e4m3fn")),
+            (
+                "smaller-images",
+                said(Target::Program, "a smaller size at Aspect Ratios", "在 Aspect Ratios 中选更小的尺寸"),
+            ),
+            ("other-device", option("--gpu-device-id <index>")),
+        ],
+        // In force: mixed-precision. No option: the rest.
+        lacks: &["mixed-precision", "smaller-batch", "chunk-the-operation", "no-grad-in-eval", "more-devices"],
+    },
+    // InvokeAI. Seen in invoke-ai/InvokeAI at 8e71a8a (6.14 alpha):
+    // invokeai/app/services/config/config_default.py, docs/.../configuration/low-vram-mode.mdx (keys of
+    // invokeai.yaml; from 5.6.0 on caches have no fixed size and the keys ram and vram are dead;
+    // enable_partial_loading is true by itself in this version, it was not at first: since which release was
+    // not seen). invokeai-web takes --root and --config only.
+    Tool {
+        name: "InvokeAI",
+        files: &["/invokeai/app/", "/invokeai/backend/"],
+        scripts: &["invokeai-web"],
+        clue: None,
+        rows: &[
+            (
+                "weight-offload",
+                option("enable_partial_loading: true").note("invokeai.yaml, 5.6 or newer", "invokeai.yaml，5.6 及以后"),
+            ),
+            (
+                "weight-offload",
+                option("device_working_mem_gb: 4").note(
+                    "invokeai.yaml: 3 unless set; more room for steps",
+                    "invokeai.yaml：默认 3；给计算留更多空间",
+                ),
+            ),
+            ("vae-tiling", option("force_tiled_decode: true").note("invokeai.yaml", "invokeai.yaml")),
+            (
+                "smaller-batch",
+                option("sequential_guidance: true")
+                    .note("invokeai.yaml: guidance one after another", "invokeai.yaml：逐次计算引导"),
+            ),
+            ("mixed-precision", option("precision: float16").note("invokeai.yaml", "invokeai.yaml")),
+            (
+                "read-less-at-once",
+                option("max_cache_ram_gb: <GB>").note(
+                    "invokeai.yaml; or keep_ram_copy_of_weights: false",
+                    "invokeai.yaml；或 keep_ram_copy_of_weights: false",
+                ),
+            ),
+            ("smaller-images", said(Target::Program, "width {shown}, height {shown}", "宽 {shown}，高 {shown}")),
+        ],
+        lacks: &["chunk-the-operation", "no-grad-in-eval", "more-devices"],
+    },
+    // Forge. Seen in lllyasviel/stable-diffusion-webui-forge at dfdcbab (2025-06): backend/args.py (its own
+    // switches in place of --medvram and --lowvram, which are still parsed), modules_forge/main_entry.py ("GPU
+    // Weights (MB)", "Diffusion in Low Bits"), extensions-builtin/sd_forge_neveroom ("Enabled for VAE (always
+    // tiled)"). It stands before the older UI. Line of its own: "[Low VRAM Warning] To solve the problem, you
+    // can set the 'GPU Weights'".
+    Tool {
+        name: "Forge's web UI",
+        files: &["/stable-diffusion-webui-forge/", "/modules_forge/", "/webui_forge_"],
+        scripts: &[],
+        clue: None,
+        rows: &[
+            (
+                "weight-offload",
+                said(
+                    Target::Program,
+                    "a lower GPU Weights (MB), at the top of the page",
+                    "调低页面顶部的 GPU Weights (MB)",
+                ),
+            ),
+            (
+                "weight-offload",
+                option("--always-low-vram")
+                    .note("in COMMANDLINE_ARGS; then --always-no-vram", "写入 COMMANDLINE_ARGS；再试 --always-no-vram"),
+            ),
+            (
+                "vae-tiling",
+                said(
+                    Target::Program,
+                    "Never OOM Integrated: Enabled for VAE (always tiled)",
+                    "Never OOM Integrated：勾选 Enabled for VAE (always tiled)",
+                ),
+            ),
+            (
+                "weight-quantisation",
+                said(
+                    Target::Program,
+                    "Diffusion in Low Bits, at the top of the page",
+                    "页面顶部的 Diffusion in Low Bits",
+                ),
+            ),
+            ("smaller-batch", said(Target::Program, "Batch size 1", "Batch size 设为 1")),
+            ("smaller-images", said(Target::Program, "Width {shown}, Height {shown}", "Width {shown}，Height {shown}")),
+            ("fused-attention", option("--attention-split").note("in COMMANDLINE_ARGS", "写入 COMMANDLINE_ARGS")),
+            ("other-device", option("--gpu-device-id <index>")),
+        ],
+        // In force: mixed-precision.
+        lacks: &["mixed-precision", "chunk-the-operation", "no-grad-in-eval", "more-devices"],
+    },
+    // AUTOMATIC1111's web UI. Seen in AUTOMATIC1111/stable-diffusion-webui: modules/cmd_args.py,
+    // modules/shared_options.py (stored versions of 1.6 to 1.7; "Maximum number of checkpoints loaded at the
+    // same time", "FP8 weight" in later ones). --medvram-sdxl by Forge's copy of the same file. Options go into
+    // COMMANDLINE_ARGS of webui-user.bat or .sh.
+    Tool {
+        name: "AUTOMATIC1111's web UI",
+        files: &["/stable-diffusion-webui/"],
+        scripts: &[],
+        clue: None,
+        rows: &[
+            (
+                "weight-offload",
+                option("--medvram").note(
+                    "in COMMANDLINE_ARGS; SDXL alone: --medvram-sdxl; then --lowvram",
+                    "写入 COMMANDLINE_ARGS；仅 SDXL：--medvram-sdxl；再试 --lowvram",
+                ),
+            ),
+            (
+                "fused-attention",
+                option("--xformers").note(
+                    "or --opt-sdp-attention; least: --opt-sub-quad-attention",
+                    "或 --opt-sdp-attention；最省：--opt-sub-quad-attention",
+                ),
+            ),
+            (
+                "vae-tiling",
+                said(
+                    Target::Program,
+                    "Settings → VAE: VAE type for decode TAESD; tiles need an extension",
+                    "Settings → VAE：VAE type for decode 选 TAESD；分块需要扩展",
+                ),
+            ),
+            (
+                "weight-quantisation",
+                said(
+                    Target::Program,
+                    "Settings → Optimizations: FP8 weight, where the release has it",
+                    "Settings → Optimizations：FP8 weight（若该版本有）",
+                ),
+            ),
+            ("smaller-batch", said(Target::Program, "Batch size 1", "Batch size 设为 1")),
+            ("smaller-images", said(Target::Program, "Width {shown}, Height {shown}", "Width {shown}，Height {shown}")),
+            ("other-device", option("--device-id <index>")),
+        ],
+        // In force: mixed-precision, unless --no-half or --precision full is given.
+        lacks: &["mixed-precision", "chunk-the-operation", "no-grad-in-eval", "more-devices"],
+    },
+    // FramePack. Seen in lllyasviel/FramePack at 97fe5db (2025-10): demo_gradio.py (options are only share,
+    // server, port, inbrowser; the slider "GPU Inference Preserved Memory (GB) (larger means slower)", 6 and
+    // more; up to 60 GB free it tiles the VAE and offloads by itself; weights in 16 bit). The length of a video
+    // hardly matters to it. Lines of its own: "High-VRAM Mode: False", "Free VRAM 11.0 GB".
+    Tool {
+        name: "FramePack",
+        files: &["/demo_gradio_f1.py", "/framepack/"],
+        scripts: &["demo_gradio_f1.py"],
+        clue: None,
+        rows: &[(
+            "weight-offload",
+            said(
+                Target::Program,
+                "a larger GPU Inference Preserved Memory (GB) in the window",
+                "在窗口中调大 GPU Inference Preserved Memory (GB)",
+            ),
+        )],
+        // In force: vae-tiling (below 60 GB), mixed-precision. No option: the rest.
+        lacks: &[
+            "vae-tiling",
+            "mixed-precision",
+            "smaller-batch",
+            "weight-quantisation",
+            "chunk-the-operation",
+            "no-grad-in-eval",
+            "more-devices",
+            "shorter-sequences",
+        ],
+    },
+    // ProPainter. Seen in sczhou/ProPainter at e870e79 (2025-02): inference_propainter.py, README.md
+    // (memory-efficient inference; subvideo_length 80, neighbor_length 10, ref_stride 10). 32 bit unless
+    // --fp16.
+    Tool {
+        name: "ProPainter",
+        files: &["/inference_propainter.py"],
+        scripts: &["inference_propainter.py"],
+        clue: None,
+        rows: &[
+            (
+                "smaller-images",
+                option("--resize_ratio 0.5").note("or --width 576 --height 320", "或 --width 576 --height 320"),
+            ),
+            ("mixed-precision", option("--fp16")),
+            (
+                "smaller-batch",
+                option("--subvideo_length 40").note(
+                    "80 unless set; and --neighbor_length 5 --ref_stride 20",
+                    "默认 80；以及 --neighbor_length 5 --ref_stride 20",
+                ),
+            ),
+            ("shorter-sequences", option("--subvideo_length 40").note("80 unless set", "默认 80")),
+        ],
+        lacks: &["weight-quantisation", "weight-offload", "chunk-the-operation", "no-grad-in-eval", "more-devices"],
+    },
+    // Open-Sora 2. Seen in hpcaitech/Open-Sora at 7ad6a96 (2026-04): configs/diffusion/inference/256px.py
+    // (batch_size 1, bf16, use_spatial_tiling True, use_temporal_tiling False),
+    // configs/diffusion/inference/plugins/sp.py, tp.py, configs/diffusion/ train/image.py (plugin zero2,
+    // bucket_config, accumulation_steps, num_workers, grad_ckpt_settings), docs/train.md
+    // (grad_ckpt_buffer_size), README.md (--offload True; the code reads offload_model: both are named).
+    Tool {
+        name: "Open-Sora",
+        files: &["/opensora/"],
+        scripts: &[],
+        clue: None,
+        rows: &[
+            (
+                "weight-offload",
+                option("--offload_model True")
+                    .note("README: --offload True; of t2i2v", "README 写作 --offload True；用于 t2i2v")
+                    .unless("trains"),
+            ),
+            (
+                "smaller-images",
+                option("--num_frames <fewer>")
+                    .note("4n+1, 129 unless set; or 256px.py", "形如 4n+1，默认 129；或用 256px.py")
+                    .unless("trains"),
+            ),
+            (
+                "vae-tiling",
+                said(
+                    Target::Program,
+                    "use_temporal_tiling=True of the model ae in the configuration",
+                    "在配置的 ae 中设 use_temporal_tiling=True",
+                ),
+            ),
+            (
+                "more-devices",
+                said(
+                    Target::Program,
+                    "configs/diffusion/inference/768px.py or 256px_tp.py with torchrun --nproc_per_node <GPUs>",
+                    "用 torchrun --nproc_per_node <GPU 数> 运行 configs/diffusion/inference/768px.py 或 \
+                     256px_tp.py",
+                )
+                .unless("trains"),
+            ),
+            (
+                "smaller-batch",
+                said(Target::Program, "smaller batches in bucket_config", "减小 bucket_config 中的批大小")
+                    .when("trains"),
+            ),
+            (
+                "gradient-accumulation",
+                option("accumulation_steps = <number>").note("in the configuration", "写在配置中").when("trains"),
+            ),
+            (
+                "gradient-checkpointing",
+                option("grad_ckpt_settings = (100, 100)").note("all layers", "所有层").when("trains"),
+            ),
+            (
+                "fewer-workers",
+                option("num_workers = {tried}").note("in the configuration", "写在配置中").when("trains"),
+            ),
+        ],
+        // In force: mixed-precision, shard-states (zero2).
+        lacks: &["mixed-precision", "weight-quantisation", "chunk-the-operation", "eight-bit-optimizer"],
+    },
+    // nougat. Seen in facebookresearch/nougat at 5a92920 (2025-02): predict.py (batchsize by the GPU's size,
+    // nougat/utils/ device.py; bfloat16 unless --full-precision; model 0.1.0-small by itself), app.py
+    // (NOUGAT_BATCHSIZE), setup.py. Line of its own: "GPU VRAM is too small. Computing on CPU."
+    Tool {
+        name: "nougat",
+        files: &["/bin/nougat", "/bin/nougat_api"],
+        scripts: &["nougat", "nougat_api"],
+        clue: None,
+        rows: &[
+            (
+                "smaller-batch",
+                option("-b 1").note(
+                    "by the GPU's size unless set; NOUGAT_BATCHSIZE=1 nougat_api",
+                    "默认按 GPU 大小；NOUGAT_BATCHSIZE=1 nougat_api",
+                ),
+            ),
+            (
+                "weight-quantisation",
+                option("--model 0.1.0-small").note("the default; 0.1.0-base is larger", "默认值；0.1.0-base 更大"),
+            ),
+        ],
+        // In force: mixed-precision, unless --full-precision is given.
+        lacks: &[
+            "mixed-precision",
+            "weight-offload",
+            "smaller-images",
+            "shorter-sequences",
+            "chunk-the-operation",
+            "more-devices",
+        ],
+    },
+    // marker's commands (a library too). Seen in datalab-to/marker at 2f7f197 (1.8.2):
+    // marker/scripts/convert.py (workers by the GPU's size), marker/config/printer.py (attributes of its parts
+    // are options of the same name), marker/builders and marker/processors (recognition_batch_size,
+    // layout_batch_size, detection_batch_size, table_rec_batch_size), README.md (fewer workers or parts of a
+    // PDF where memory is short; about 5 GB a worker). Before surya, which it runs.
+    Tool {
+        name: "marker",
+        files: &["/marker/scripts/"],
+        scripts: &["marker", "marker_single", "marker_chunk_convert", "marker_server", "marker_gui"],
+        clue: None,
+        rows: &[
+            (
+                "smaller-batch",
+                option("--recognition_batch_size 16").note(
+                    "and --layout_batch_size 4 --detection_batch_size 4",
+                    "以及 --layout_batch_size 4 --detection_batch_size 4",
+                ),
+            ),
+            (
+                "fewer-at-once",
+                option("--workers 1").note(
+                    "of marker; NUM_WORKERS=1 marker_chunk_convert",
+                    "用于 marker；NUM_WORKERS=1 marker_chunk_convert",
+                ),
+            ),
+            (
+                "fewer-workers",
+                option("--workers 1").note(
+                    "of marker; NUM_WORKERS=1 marker_chunk_convert",
+                    "用于 marker；NUM_WORKERS=1 marker_chunk_convert",
+                ),
+            ),
+            ("read-less-at-once", option("--page_range 0-49").note("then the next pages", "再处理后面的页")),
+        ],
+        // In force: mixed-precision (on a GPU).
+        lacks: &["mixed-precision", "chunk-the-operation", "no-grad-in-eval", "weight-offload", "more-devices"],
+    },
+    // surya's commands (a library too). Seen in datalab-to/surya at 99c59b1 (0.14.7): surya/settings.py
+    // (variables of the environment, 16 bit on a GPU), README.md (40 MB each at recognition and 512 by itself,
+    // 440 MB at detection and 36, 220 MB at layout and 32, 150 MB at tables and 64). The variables hold where
+    // other programs call it, too.
+    Tool {
+        name: "surya",
+        files: &["/surya/scripts/"],
+        scripts: &["surya_ocr", "surya_detect", "surya_layout", "surya_table", "surya_latex_ocr", "surya_gui"],
+        clue: None,
+        rows: &[
+            (
+                "smaller-batch",
+                line(Target::Shell, "export RECOGNITION_BATCH_SIZE=32 DETECTOR_BATCH_SIZE=4").note(
+                    "512 and 36 unless set; LAYOUT_BATCH_SIZE, TABLE_REC_BATCH_SIZE",
+                    "默认 512 与 36；另有 LAYOUT_BATCH_SIZE、TABLE_REC_BATCH_SIZE",
+                ),
+            ),
+            ("weight-quantisation", line(Target::Shell, "export RECOGNITION_MODEL_QUANTIZE=true")),
+        ],
+        // In force: mixed-precision (on a GPU).
+        lacks: &["mixed-precision", "chunk-the-operation", "no-grad-in-eval", "weight-offload", "more-devices"],
+    },
+    // docling's command (a library too). Seen in docling-project/docling at e1cb2b2 (2.121):
+    // docling/cli/main.py (page-batch-size 4, num-threads 4, device, page-range), docling/datamodel/settings.py
+    // (DOCLING_PERF_PAGE_BATCH_SIZE by env_prefix and delimiter). The sizes of the stages (layout_batch_size,
+    // ocr_batch_size, table_batch_size) have no option.
+    Tool {
+        name: "docling",
+        files: &["/docling/cli/", "/bin/docling"],
+        scripts: &["docling"],
+        clue: None,
+        rows: &[
+            ("smaller-batch", option("--page-batch-size 1").note("4 unless set", "默认 4")),
+            ("read-less-at-once", option("--page-range 1-50").note("then the next pages", "再处理后面的页")),
+            ("fewer-workers", option("--num-threads 1").note("4 unless set", "默认 4")),
+        ],
+        lacks: &[
+            "mixed-precision",
+            "weight-quantisation",
+            "weight-offload",
+            "chunk-the-operation",
+            "no-grad-in-eval",
+            "more-devices",
+        ],
+    },
+    // easyocr's command; readtext() is a library, whose parameters of the same names (batch_size, canvas_size,
+    // mag_ratio, workers) stand in the user's own script. Seen in JaidedAI/EasyOCR at c4f3cd7 (2024-09):
+    // easyocr/cli.py (batch_size 1, canvas_size 2560, workers 0). Quantisation is on by itself, for the CPU.
+    Tool {
+        name: "easyocr's command",
+        files: &["/easyocr/cli.py", "/bin/easyocr"],
+        scripts: &["easyocr"],
+        clue: None,
+        rows: &[
+            ("smaller-images", option("--canvas_size 1280").note("2560 unless set", "默认 2560")),
+            ("smaller-batch", option("--batch_size 1")),
+            ("fewer-workers", option("--workers 0")),
+        ],
+        lacks: &["mixed-precision", "weight-quantisation", "weight-offload", "chunk-the-operation", "no-grad-in-eval"],
+    },
+    // whisper.cpp. Seen in ggml-org/whisper.cpp at 233fe1f (1.9.3): examples/cli/cli.cpp (flash attention on by
+    // itself; -bs, -bo, -ac, -ng, -dev, -p), README.md (memory of each model, quantised files),
+    // examples/deprecation-warning/README.md (the command was main up to December 2024). Windows of 30 seconds,
+    // one after another; 16 bit unless quantised.
+    Tool {
+        name: "whisper.cpp",
+        files: &["/whisper.cpp/"],
+        scripts: &["whisper-cli", "whisper-cli.exe", "whisper-server", "whisper-stream"],
+        clue: None,
+        rows: &[
+            (
+                "weight-quantisation",
+                option("-m models/ggml-small-q5_1.bin")
+                    .note("a smaller or quantised model; or -ng without the GPU", "更小或量化的模型；或 -ng 不用 GPU"),
+            ),
+            ("less-at-once", option("-bs 1 -bo 1").note("5 unless set; and -p 1", "默认 5；以及 -p 1")),
+            ("smaller-batch", option("-bs 1 -bo 1").note("5 unless set; and -p 1", "默认 5；以及 -p 1")),
+            ("other-device", option("-dev <index>")),
+        ],
+        // In force: mixed-precision, fused-attention. No option: the rest.
+        lacks: &[
+            "mixed-precision",
+            "fused-attention",
+            "shorter-sequences",
+            "smaller-images",
+            "weight-offload",
+            "more-devices",
+        ],
+    },
+    // vibe. Seen in thewh1teagle/vibe at fb5fbab (2026-08): i18n/translations/en-US/desktop.json ("Use GPU",
+    // "GPU Device number", "Beam size" 5, "Select Model", "Model Options"), README.md (whisper.cpp inside). It
+    // has no setting for a batch. It goes to the CPU by itself if the GPU fails to load a model ("Falling back
+    // to CPU"). The folder of its data bears the identifier of desktop/src-tauri/tauri.conf.json; that it shows
+    // in a log was not seen.
+    Tool {
+        name: "vibe",
+        files: &["/github.com.thewh1teagle.vibe/"],
+        scripts: &["vibe"],
+        clue: None,
+        rows: &[
+            (
+                "weight-quantisation",
+                said(
+                    Target::Program,
+                    "a smaller or quantised model in the settings, or no Use GPU",
+                    "在设置中选更小或量化的模型，或关闭 Use GPU",
+                ),
+            ),
+            (
+                "less-at-once",
+                said(
+                    Target::Program,
+                    "Beam size 1, or Greedy, in Model Options",
+                    "在 Model Options 中将 Beam size 设为 1，或用 Greedy",
+                ),
+            ),
+        ],
+        lacks: &[
+            "smaller-batch",
+            "mixed-precision",
+            "shorter-sequences",
+            "smaller-images",
+            "weight-offload",
+            "more-devices",
+        ],
+    },
+    // whisper-ctranslate2, the command around faster-whisper (which is a library: its batch_size, beam_size,
+    // compute_type stand in the user's own script). Seen in Softcatala/whisper-ctranslate2 at 2cb4452 (0.5.6):
+    // commandline.py (compute_type auto, batched False, batch_size), setup.py. Without --batched windows come
+    // one after another.
+    Tool {
+        name: "whisper-ctranslate2",
+        files: &["/whisper_ctranslate2/", "/bin/whisper-ctranslate2"],
+        scripts: &["whisper-ctranslate2"],
+        clue: None,
+        rows: &[
+            (
+                "weight-quantisation",
+                option("--compute_type int8")
+                    .note("or a smaller --model; int8_float16 on a GPU", "或更小的 --model；GPU 上用 int8_float16"),
+            ),
+            (
+                "smaller-batch",
+                option("--batch_size 2").note("with --batched; or no --batched", "配合 --batched；或去掉 --batched"),
+            ),
+            ("less-at-once", option("--beam_size 1").note("and no --batched", "并去掉 --batched")),
+            ("other-device", option("--device_index <index>")),
+        ],
+        lacks: &["mixed-precision", "shorter-sequences", "smaller-images", "weight-offload", "chunk-the-operation"],
+    },
+    // spleeter's command (a library too). Seen in deezer/spleeter at 64daa5a (2025-04): spleeter/options.py
+    // (duration 600, offset), spleeter/separator.py and __main__.py (per_process_gpu_memory_fraction 0.7, in
+    // training 0.45, fixed), pyproject.toml. A recording is separated as a whole: it is cut by --offset and
+    // --duration, run after run.
+    Tool {
+        name: "spleeter's command",
+        files: &["/spleeter/__main__.py", "/bin/spleeter"],
+        scripts: &["spleeter"],
+        clue: None,
+        rows: &[
+            (
+                "shorter-sequences",
+                option("--duration 120")
+                    .note("600 unless set; --offset 120 for the next part", "默认 600；后一段用 --offset 120"),
+            ),
+            ("less-at-once", option("--duration 120").note("then --offset 120 …", "再用 --offset 120 …")),
+            ("read-less-at-once", option("--duration 120").note("then --offset 120 …", "再用 --offset 120 …")),
+        ],
+        // In force: preallocation-fraction (70 %). No option: the rest.
+        lacks: &[
+            "smaller-batch",
+            "mixed-precision",
+            "weight-quantisation",
+            "weight-offload",
+            "preallocation-fraction",
+            "chunk-the-operation",
+        ],
+    },
+    // rembg's command (a library too). Seen in danielgatis/rembg at 684f8e9 (2026-07): rembg/commands/*.py
+    // (model, alpha-matting; threads of the server s), rembg/session_factory.py (OMP_NUM_THREADS only),
+    // README.md (u2netp and silueta are the small models). Networks take pictures of a fixed size; alpha
+    // matting works on the whole picture in RAM.
+    Tool {
+        name: "rembg's command",
+        files: &["/rembg/commands/", "/bin/rembg"],
+        scripts: &["rembg"],
+        clue: None,
+        rows: &[
+            ("weight-quantisation", option("-m u2netp").note("or silueta: small models", "或 silueta：小模型")),
+            ("less-at-once", option("-m u2netp").note("or silueta: small models", "或 silueta：小模型")),
+            (
+                "read-less-at-once",
+                said(
+                    Target::Program,
+                    "no -a (alpha matting), or a smaller picture",
+                    "去掉 -a（alpha matting），或用更小的图片",
+                ),
+            ),
+            ("fewer-at-once", option("--threads 1").note("of rembg s", "用于 rembg s")),
+        ],
+        lacks: &["smaller-batch", "mixed-precision", "chunk-the-operation", "no-grad-in-eval", "more-devices"],
+    },
+    // Frigate. Seen in blakeblackshear/frigate at e3fa701 (2026-07): docs/docs/frigate/installation.md (64 MB
+    // by Docker, 128 MB for two cameras of 720p, logs take up to 40 MB of it; no size per app under Home
+    // Assistant), docs/docs/troubleshooting/ common_errors.md (SHM_MAX_FRAMES in place of a larger one),
+    // frigate/util/services.py (50 unless set). Line of its own: "Fatal Python error: Bus error" below paths of
+    // /opt/frigate/frigate/.
+    Tool {
+        name: "Frigate",
+        files: &["/opt/frigate/"],
+        scripts: &["frigate"],
+        clue: None,
+        rows: &[
+            (
+                "shm-size",
+                option("shm_size: \"512mb\"")
+                    .note("below the service in docker-compose.yml", "docker-compose.yml 的服务之下"),
+            ),
+            (
+                "smaller-images",
+                said(
+                    Target::Program,
+                    "a stream of a lower resolution for the role detect",
+                    "为 detect 角色使用分辨率更低的视频流",
+                ),
+            ),
+            (
+                "read-less-at-once",
+                line(Target::Shell, "SHM_MAX_FRAMES=20")
+                    .note("50 unless set; environment of the container", "默认 50；容器的环境变量"),
+            ),
+        ],
+        lacks: &["smaller-batch", "mixed-precision", "weight-quantisation", "chunk-the-operation", "fewer-workers"],
+    },
+    // immich's machine learning. Seen in immich-app/immich: docs/docs/install/environment-variables.md,
+    // machine-learning/ immich_ml/config.py (app/config.py before): workers 1, request_threads all cores,
+    // model_ttl 300, max_batch_size facial_recognition (none at first; OCR 6 in newer releases). A worker holds
+    // its own copy of the models.
+    Tool {
+        name: "immich's machine learning",
+        files: &["/immich_ml/"],
+        scripts: &["immich_ml"],
+        clue: None,
+        rows: &[
+            (
+                "smaller-batch",
+                option("MACHINE_LEARNING_MAX_BATCH_SIZE__FACIAL_RECOGNITION=1")
+                    .note("of the container; …__OCR=1 in newer ones", "容器环境变量；新版还有 …__OCR=1"),
+            ),
+            (
+                "fewer-at-once",
+                option("MACHINE_LEARNING_REQUEST_THREADS=1").note(
+                    "all cores unless set; and MACHINE_LEARNING_WORKERS=1",
+                    "默认全部核心；以及 MACHINE_LEARNING_WORKERS=1",
+                ),
+            ),
+            ("less-at-once", option("MACHINE_LEARNING_REQUEST_THREADS=1").note("all cores unless set", "默认全部核心")),
+            (
+                "weight-quantisation",
+                said(
+                    Target::Program,
+                    "a smaller CLIP model in the settings for machine learning",
+                    "在机器学习设置中选更小的 CLIP 模型",
+                ),
+            ),
+            ("other-device", option("MACHINE_LEARNING_DEVICE_ID=<index>")),
+        ],
+        lacks: &["mixed-precision", "chunk-the-operation", "no-grad-in-eval", "weight-offload", "more-devices"],
+    },
+    // Home Assistant's Ollama integration: the server of Ollama runs elsewhere. Seen in home-assistant/core,
+    // homeassistant/components/ollama/strings.json ("Context window size", "Keep alive", "Max history
+    // messages", "Model"), const.py (8192 tokens, at least 2048; keep_alive -1: for ever).
+    Tool {
+        name: "Home Assistant's Ollama integration",
+        files: &["/homeassistant/components/ollama/"],
+        scripts: &[],
+        clue: None,
+        rows: &[
+            (
+                "max-model-len",
+                said(
+                    Target::Program,
+                    "a smaller Context window size in the integration's options (8192 at first, 2048 at least)",
+                    "在集成选项中减小 Context window size（默认 8192，最小 2048）",
+                ),
+            ),
+            (
+                "weight-quantisation",
+                said(
+                    Target::Program,
+                    "a smaller Model, or a tag of fewer bits, in the integration",
+                    "在集成中选更小的 Model 或位数更少的标签",
+                ),
+            ),
+        ],
+        lacks: &["kv-cache-dtype", "weight-offload", "fewer-sequences", "smaller-batch", "more-devices"],
+    },
+];

@@ -1,0 +1,958 @@
+//! What runs on the host or beside PyTorch: pipelines, schedulers, compilers, databases, chemistry, miners.
+
+use super::{Tool, option};
+use crate::domain::Target;
+use crate::fix::knob::{line, said};
+use crate::incident::context::Clue;
+
+pub(super) const TOOLS: &[Tool] = &[
+    // fMRIPrep and what else is built on niworkflows: processes of nipype's MultiProc plugin.
+    Tool {
+        name: "NiPreps",
+        files: &["/niworkflows/", "/fmriprep/"],
+        scripts: &["fmriprep"],
+        clue: Some(Clue::NiPreps),
+        rows: &[
+            ("fewer-workers", option("--nprocs 2 --omp-nthreads 2")),
+            ("fewer-at-once", option("--nprocs 2 --omp-nthreads 2")),
+        ],
+        lacks: &[],
+    },
+    Tool {
+        name: "nipype",
+        files: &["/nipype/"],
+        scripts: &[],
+        clue: Some(Clue::Nipype),
+        rows: &[
+            (
+                "fewer-workers",
+                option("workflow.run(plugin=\"MultiProc\", plugin_args={\"n_procs\": 2, \"memory_gb\": <GB>})"),
+            ),
+            (
+                "fewer-at-once",
+                option("workflow.run(plugin=\"MultiProc\", plugin_args={\"n_procs\": 2, \"memory_gb\": <GB>})"),
+            ),
+        ],
+        lacks: &[],
+    },
+    // TensorRT-LLM's benchmark in C++ reads an engine that is built already.
+    Tool {
+        name: "gptManagerBenchmark",
+        files: &[],
+        scripts: &["gptManagerBenchmark"],
+        clue: None,
+        rows: &[("lower-engine-memory", option("--kv_cache_free_gpu_mem_fraction {tried}"))],
+        lacks: &["more-devices", "max-model-len", "kv-cache-dtype"],
+    },
+    // STAR, source/parametersDefault (2.7.0d): genomeSAsparseD, limitBAMsortRAM, limitGenomeGenerateRAM,
+    // genomeLoad, limitIObufferSize (for each thread), outBAMsortingBinsN (50), outSAMtype; its release notes name
+    // the bins first in the release after 2.5.0a, and say that more of them need less RAM. Own line: "..... started
+    // STAR run". raise-runtime-limit is in setting.rs by the message. Reads are streamed: there is no batch.
+    Tool {
+        name: "STAR",
+        files: &[],
+        scripts: &["STAR", "STARlong"],
+        clue: None,
+        rows: &[
+            (
+                "read-less-at-once",
+                option("STAR --runMode genomeGenerate --genomeSAsparseD 2 ...")
+                    .note("a sparser index, made anew; then 3: slower", "重建更稀疏的索引；再试 3：更慢"),
+            ),
+            (
+                "read-less-at-once",
+                option("STAR ... --outBAMsortingBinsN 200")
+                    .note("or BAM Unsorted, sorted afterwards", "或先输出 BAM Unsorted，之后再排序"),
+            ),
+            ("fewer-at-once", option("STAR ... --runThreadN <fewer>")),
+        ],
+        lacks: &["smaller-batch", "mixed-precision", "fewer-workers", "chunk-the-operation"],
+    },
+    // SPAdes, docs/running.md (3.15): -t (16 unless set), -m in GB (250 unless set; it stops there); --restart-from
+    // last may change these two, --continue may not. A log shows share/spades/spades_pipeline/support.py. Scripts
+    // as named in that page. setting.rs gives -m for a bad_alloc. It has no option that reads fewer reads.
+    Tool {
+        name: "SPAdes",
+        files: &["/spades_pipeline/"],
+        scripts: &["spades.py", "metaspades.py", "rnaspades.py", "plasmidspades.py"],
+        clue: None,
+        rows: &[(
+            "fewer-at-once",
+            option("spades.py --restart-from last -t <fewer> -o <output>")
+                .note("16 threads unless set", "默认 16 个线程"),
+        )],
+        lacks: &["smaller-batch", "mixed-precision", "fewer-workers", "chunk-the-operation", "read-less-at-once"],
+    },
+    // Canu: src/pipelines/canu/Defaults.pm (maxMemory, maxThreads, merylMemory, batMemory, readSamplingCoverage)
+    // and documentation/source/parameter-reference.rst ({prefix}Memory in GB of one job, {prefix}Threads,
+    // {prefix}Concurrency, the last without a grid only). These options have no hyphen.
+    Tool {
+        name: "Canu",
+        files: &[],
+        scripts: &["canu", "bogart", "meryl", "overlapInCore", "utgcns"],
+        clue: None,
+        rows: &[
+            (
+                "raise-runtime-limit",
+                option("batMemory=<GB>").note(
+                    "the failing stage's: mer counting merylMemory, …",
+                    "失败步骤的选项；k-mer 计数为 merylMemory 等",
+                ),
+            ),
+            (
+                "read-less-at-once",
+                option("maxMemory=<GB> maxThreads=<fewer>").note(
+                    "bounds every stage; readSamplingCoverage=<x> reads less",
+                    "限制每个步骤；readSamplingCoverage=<x> 少读",
+                ),
+            ),
+            (
+                "fewer-at-once",
+                option("<stage>Concurrency=1").note(
+                    "cns, cor, cormhap, obtovl, red, oea, …: without a grid",
+                    "cns、cor、cormhap、obtovl、red、oea 等：不用集群时",
+                ),
+            ),
+        ],
+        lacks: &["smaller-batch", "mixed-precision", "fewer-workers", "chunk-the-operation"],
+    },
+    // GATK 4, the launcher `gatk`: --java-options takes one string, put before -jar. Own line: "Using GATK jar /…".
+    Tool {
+        name: "GATK",
+        files: &[],
+        scripts: &["gatk"],
+        clue: None,
+        rows: &[(
+            "raise-runtime-limit",
+            option("gatk --java-options '-Xmx<size>' <tool> ...")
+                .note("below the job's memory", "低于作业内存")
+                .unless("area"),
+        )],
+        lacks: &["smaller-batch", "mixed-precision", "chunk-the-operation"],
+    },
+    // samtools sort, doc/samtools-sort.1 (1.21.1): -m "per thread", 768 MiB unless set, 1M at least; -@ threads;
+    // -T. What does not fit goes to temporary files (-T).
+    Tool {
+        name: "samtools",
+        files: &[],
+        scripts: &["samtools"],
+        clue: None,
+        rows: &[
+            (
+                "read-less-at-once",
+                option("samtools sort -@ <fewer> -m 512M ...").note("-m counts for each thread", "-m 按每个线程计"),
+            ),
+            (
+                "fewer-at-once",
+                option("samtools sort -@ <fewer> -m 512M ...").note("-m counts for each thread", "-m 按每个线程计"),
+            ),
+        ],
+        lacks: &["smaller-batch", "mixed-precision", "fewer-workers", "chunk-the-operation"],
+    },
+    // minimap2, minimap2.1 (man page of 2.1.1): -I bases of the target in RAM (4G then, 8G in later usages), -K
+    // bases of a mini-batch, -t. An .mmi keeps the -I that it was built with. Users pair a small -I with
+    // --split-prefix.
+    Tool {
+        name: "minimap2",
+        files: &[],
+        scripts: &["minimap2"],
+        clue: None,
+        rows: &[
+            (
+                "read-less-at-once",
+                option("minimap2 -I 2G -K 100M ...")
+                    .note("-I where the index is built: an .mmi keeps its own", "-I 用在建索引时：.mmi 保留建立时的值"),
+            ),
+            ("fewer-at-once", option("minimap2 -t <fewer> -K 100M ...")),
+        ],
+        lacks: &["smaller-batch", "mixed-precision", "fewer-workers", "chunk-the-operation"],
+    },
+    // BWA: usage of `bwa mem` and bwa-mem2: -K input bases of a batch, whatever the threads; without it the batch
+    // grows with -t. Not in the first `mem` (fastmap.c of 2013 has no option at all): since when was not seen.
+    Tool {
+        name: "BWA",
+        files: &[],
+        scripts: &["bwa", "bwa-mem2"],
+        clue: None,
+        rows: &[
+            (
+                "read-less-at-once",
+                option("bwa mem -K 10000000 -t <fewer> ...")
+                    .note("bases of a batch; the index stays as large", "每批碱基数；索引大小不变"),
+            ),
+            ("fewer-at-once", option("bwa mem -t <fewer> ...")),
+        ],
+        lacks: &["smaller-batch", "mixed-precision", "fewer-workers", "chunk-the-operation"],
+    },
+    // Kraken 2, scripts/kraken2: --memory-mapping (-M of `classify`), --threads; scripts/kraken2-build:
+    // --max-db-size in bytes (with --build/--standard/--special). The database is loaded into RAM otherwise.
+    Tool {
+        name: "Kraken 2",
+        files: &[],
+        scripts: &["kraken2", "kraken2-build"],
+        clue: None,
+        rows: &[
+            ("read-less-at-once", option("--memory-mapping").note("reads it from the disk instead", "改为从磁盘读取")),
+            (
+                "read-less-at-once",
+                option("kraken2-build --build --max-db-size <bytes> --db <name>")
+                    .note("a database of a downsampled library", "对库降采样得到的数据库"),
+            ),
+        ],
+        lacks: &["smaller-batch", "mixed-precision", "fewer-workers", "chunk-the-operation"],
+    },
+    // Trinity, `Trinity` (perl, its usage): --max_memory 10G (bounds Jellyfish and sorting), --CPU,
+    // --bflyHeapSpaceMax (4G), --bflyCPU, --normalize_by_read_set (named there for want of RAM), --min_kmer_cov
+    // (1). Normalising is on by itself since September 2016. Its parts show as Inchworm, Chrysalis and
+    // Butterfly.jar.
+    Tool {
+        name: "Trinity",
+        files: &[],
+        scripts: &["Trinity"],
+        clue: None,
+        rows: &[
+            (
+                "raise-runtime-limit",
+                option("Trinity --bflyHeapSpaceMax <size> --bflyCPU <fewer> ...")
+                    .note("4G for each Butterfly unless set", "每个 Butterfly 默认 4G")
+                    .unless("area"),
+            ),
+            (
+                "read-less-at-once",
+                option("Trinity --normalize_by_read_set --min_kmer_cov 2 ...")
+                    .note("k-mers that occur once are left out", "只出现一次的 k-mer 不参与组装"),
+            ),
+            ("fewer-at-once", option("Trinity --CPU <fewer> --max_memory <GB>G ...")),
+        ],
+        lacks: &["smaller-batch", "mixed-precision", "fewer-workers", "chunk-the-operation"],
+    },
+    // Cell Ranger runs on Martian (martian-lang/martian, cmd/mrp/main.go): --localmem=NUM in GB, --localcores=NUM
+    // for local jobs, --maxjobs=NUM for clusters, --monitor kills what exceeds its request. cellranger count has
+    // the first two (10x' page of 1.2 and wrappers in R). Own line: "Pipestance failed. Error log at:".
+    Tool {
+        name: "Cell Ranger",
+        files: &[],
+        scripts: &["cellranger", "mrp"],
+        clue: None,
+        rows: &[(
+            "fewer-at-once",
+            option("cellranger count --localmem=<GB> --localcores=<fewer> ...")
+                .note("GB that its stages may ask for together", "各步骤合计可申请的 GB"),
+        )],
+        lacks: &["smaller-batch", "mixed-precision", "chunk-the-operation", "read-less-at-once"],
+    },
+    // Nextflow: what a process asks is in raise_host_limit.rs. Its own JVM: the launcher `nextflow` reads NXF_OPTS
+    // (and NXF_JVM_ARGS), and unsets JAVA_TOOL_OPTIONS: the general line for it would do nothing. Of a heap that is
+    // full within a task this row says nothing: only a line of Nextflow's own heap should lead here.
+    Tool {
+        name: "Nextflow",
+        files: &[],
+        scripts: &["nextflow"],
+        clue: None,
+        rows: &[(
+            "raise-runtime-limit",
+            line(Target::Shell, "NXF_OPTS=-Xmx<size> nextflow run ... -resume")
+                .note("of Nextflow itself; a task's tool has its own", "Nextflow 自身的堆；任务中的工具另有设置")
+                .unless("area"),
+        )],
+        lacks: &[],
+    },
+    // Snakemake, docs/executing/cli.rst: --set-resources RULE:RESOURCE=VALUE (mem_mb, mem), --default-resources,
+    // --set-threads, --cores; the same keys in a profile (a list or a map). snakemake-executor-plugin-slurm and
+    // -lsf, docs/further.md: mem_mb → sbatch --mem, mem_mb_per_cpu → --mem-per-cpu; LSF: -R rusage[mem=…].
+    // --resources mem_mb=<MB> (usages in pipelines) bounds what runs together. Files: src/snakemake/ of its
+    // repository. The scripts of rules are the user's: `lacks` stays empty.
+    Tool {
+        name: "Snakemake",
+        files: &["/snakemake/executors/", "/snakemake/jobs.py", "/snakemake/dag.py", "/snakemake/cli.py"],
+        scripts: &["snakemake"],
+        clue: None,
+        rows: &[
+            (
+                "raise-host-limit",
+                option("snakemake --set-resources <rule>:mem_mb=<MB> ...")
+                    .note("the peak + 20 %; by Slurm's and LSF's plugin", "取峰值 + 20 %；由 Slurm、LSF 插件传递"),
+            ),
+            (
+                "fewer-at-once",
+                option("snakemake --resources mem_mb=<MB> --cores <fewer> ...")
+                    .note("holds back rules whose mem_mb do not fit", "mem_mb 放不下的规则会等待"),
+            ),
+        ],
+        lacks: &[],
+    },
+    // Cromwell, docs/RuntimeAttributes.md: runtime { memory: "4G" }, 2G unless set, of no effect on the Local
+    // backend by its table; maxRetries. Release notes of 56: workflow option memory_retry_multiplier with
+    // system.memory-retry-error-keys (before: <backend>.config.memory-retry.*). concurrent-job-limit stands in a
+    // backend's config (its examples).
+    Tool {
+        name: "Cromwell",
+        files: &[],
+        scripts: &["cromwell"],
+        clue: None,
+        rows: &[
+            (
+                "raise-host-limit",
+                option("runtime { memory: \"<GB> GB\" }").note(
+                    "in the task's WDL, or in default_runtime_attributes",
+                    "写在任务的 WDL 或 default_runtime_attributes 中",
+                ),
+            ),
+            (
+                "fewer-at-once",
+                option("concurrent-job-limit = <fewer>")
+                    .note("in the backend's config block", "写在 backend 的 config 块中"),
+            ),
+        ],
+        lacks: &[],
+    },
+    // bcbio-nextgen: resources: default: {memory, cores} in bcbio_system.yaml or the sample's YAML, -n cores of the
+    // run (its issues 3719, 3727, changelog). Memory counts for each core: its log, "Configuring 1 jobs to run,
+    // using 32 cores each with 192.1g of memory reserved for each job", came of 6 GB × 32.
+    Tool {
+        name: "bcbio-nextgen",
+        files: &[],
+        scripts: &["bcbio_nextgen.py"],
+        clue: None,
+        rows: &[(
+            "fewer-at-once",
+            option("bcbio_nextgen.py <sample>.yaml -n <fewer>").note(
+                "resources: default: memory in the YAML is for each core",
+                "YAML 中 resources: default: memory 按每核计",
+            ),
+        )],
+        lacks: &["smaller-batch", "mixed-precision"],
+    },
+    // Maven, apache-maven/src/bin/mvn: MAVEN_OPTS goes to its own JVM. Tests run in other JVMs:
+    // maven-surefire-plugin and -failsafe-plugin, <argLine>, <forkCount> (2.15 and later; argLine is of no effect
+    // with forkCount 0).
+    Tool {
+        name: "Maven",
+        files: &[],
+        scripts: &["mvn"],
+        clue: None,
+        rows: &[
+            (
+                "raise-runtime-limit",
+                line(Target::Shell, "MAVEN_OPTS=-Xmx<size> mvn ...")
+                    .note(
+                        "its tests: <argLine>-Xmx<size></argLine> of surefire",
+                        "测试：surefire 的 <argLine>-Xmx<size></argLine>",
+                    )
+                    .unless("area"),
+            ),
+            (
+                "fewer-at-once",
+                option("<forkCount>1</forkCount>").note(
+                    "JVMs of tests at a time, of surefire and failsafe",
+                    "surefire 与 failsafe 同时运行的测试 JVM 数",
+                ),
+            ),
+        ],
+        lacks: &["smaller-batch", "mixed-precision", "read-less-at-once"],
+    },
+    // sbt, its launcher's usage: -mem <integer> in MB (1024 in later ones, 1536 once) sets -Xms, -Xmx and the code
+    // cache; --mem in 1.x' launchers of today.
+    Tool {
+        name: "sbt",
+        files: &[],
+        scripts: &["sbt"],
+        clue: None,
+        rows: &[(
+            "raise-runtime-limit",
+            option("sbt -mem <MB> ...").note("1024 unless set", "默认 1024").unless("area"),
+        )],
+        lacks: &["smaller-batch", "mixed-precision", "read-less-at-once"],
+    },
+    // Bazel: docs/memory (configure/memory): --host_jvm_args is a startup option, before the command; three flags
+    // that keep less. ExecutionOptions.java: --local_ram_resources in MB (67 % of RAM unless set);
+    // --local_resources=memory=<MB> in builds pinned to 8.3.1. fewer_at_once.rs has `bazel build --jobs=2 ...`
+    // already: this row holds that and the RAM.
+    Tool {
+        name: "Bazel",
+        files: &[],
+        scripts: &["bazel"],
+        clue: None,
+        rows: &[
+            (
+                "fewer-at-once",
+                line(Target::Shell, "bazel build --jobs=2 --local_resources=memory=<MB> ...")
+                    .note("older releases: --local_ram_resources=<MB>", "旧版本：--local_ram_resources=<MB>"),
+            ),
+            (
+                "raise-runtime-limit",
+                line(Target::Shell, "bazel --host_jvm_args=-Xmx<size> build ...")
+                    .note("before the command: Bazel's own server", "写在子命令之前：Bazel 自身的服务进程")
+                    .unless("area"),
+            ),
+            (
+                "smaller-buffers",
+                line(Target::Shell, "bazel build --discard_analysis_cache --notrack_incremental_state ...").note(
+                    "and --nokeep_state_after_build: later builds start anew",
+                    "并加 --nokeep_state_after_build：之后从头构建",
+                ),
+            ),
+        ],
+        lacks: &["smaller-batch", "mixed-precision"],
+    },
+    // Next.js, docs/01-app/02-guides/memory-usage.mdx: experimental.webpackMemoryOptimizations since 15.0.0
+    // (14.2.32 refuses the key, and Turbopack does without it), experimental.webpackBuildWorker on by itself since
+    // 14.1 unless webpack is configured, productionBrowserSourceMaps, experimental.serverSourceMaps;
+    // experimental.cpus in users' configurations. Node's heap keeps the general line (NODE_OPTIONS).
+    Tool {
+        name: "Next.js",
+        files: &["/node_modules/next/dist/"],
+        scripts: &["next"],
+        clue: None,
+        rows: &[
+            (
+                "read-less-at-once",
+                option("experimental: { webpackMemoryOptimizations: true }").note(
+                    "in next.config.js, since 15; no source maps",
+                    "写在 next.config.js，自 15 起；并关闭 source map",
+                ),
+            ),
+            ("fewer-at-once", option("experimental: { cpus: 1 }").note("in next.config.js", "写在 next.config.js 中")),
+        ],
+        lacks: &["smaller-batch", "mixed-precision"],
+    },
+    // Vite: build.rollupOptions.maxParallelFileOps and build.sourcemap (users' vite.config.js, several with a
+    // remark on memory). Its default was not seen.
+    Tool {
+        name: "Vite",
+        files: &[],
+        scripts: &["vite"],
+        clue: None,
+        rows: &[(
+            "read-less-at-once",
+            option("build: { sourcemap: false, rollupOptions: { maxParallelFileOps: 2 } }")
+                .note("in vite.config.js", "写在 vite.config.js 中"),
+        )],
+        lacks: &["smaller-batch", "mixed-precision"],
+    },
+    // Jenkins' controller as a service of systemd: Environment="JAVA_OPTS=…" in
+    // /etc/systemd/system/jenkins.service.d/override.conf (installers). What a build runs has its own settings.
+    Tool {
+        name: "Jenkins",
+        files: &[],
+        scripts: &["jenkins"],
+        clue: None,
+        rows: &[(
+            "raise-runtime-limit",
+            line(Target::Linux, "systemctl edit jenkins: [Service] Environment=\"JAVA_OPTS=-Xmx<size>\"")
+                .note("the controller; a build's tool has its own", "控制器自身；构建工具另有设置")
+                .unless("area"),
+        )],
+        lacks: &[],
+    },
+    // Airflow, kubernetes_executor.rst of the provider cncf.kubernetes: executor_config={"pod_override": V1Pod} of
+    // a task, container "base", or pod_template_file in [kubernetes_executor]. AIRFLOW__CELERY__WORKER_CONCURRENCY
+    // (16 in a table of a deployment) = [celery] worker_concurrency. DAGs are the user's code: `lacks` stays empty.
+    Tool {
+        name: "Airflow",
+        files: &["/airflow/providers/cncf/kubernetes/"],
+        scripts: &[],
+        clue: None,
+        rows: &[
+            (
+                "raise-host-limit",
+                said(
+                    Target::Kubernetes,
+                    "executor_config={\"pod_override\": k8s.V1Pod(…)} of the task: resources of container base",
+                    "任务的 executor_config={\"pod_override\": k8s.V1Pod(…)}：容器 base 的 resources",
+                ),
+            ),
+            (
+                "fewer-at-once",
+                line(Target::Shell, "AIRFLOW__CELERY__WORKER_CONCURRENCY=<fewer>")
+                    .note("tasks of one Celery worker", "一个 Celery worker 的任务数"),
+            ),
+        ],
+        lacks: &[],
+    },
+    // Dagster, docs of customizing-your-deployment: tag dagster-k8s/config on a job (K8sRunLauncher) or an op
+    // (k8s_job_executor; a job's tag does not reach step pods), runK8sConfig.containerConfig.resources in Helm's
+    // values. multiprocess_executor.configured({"max_concurrent": n}) in users' code.
+    Tool {
+        name: "Dagster",
+        files: &["/dagster_k8s/"],
+        scripts: &["dagster"],
+        clue: None,
+        rows: &[
+            (
+                "raise-host-limit",
+                line(
+                    Target::Kubernetes,
+                    "dagster-k8s/config: {container_config: {resources: {limits: {memory: <size>}}}}",
+                )
+                .note(
+                    "a tag of the job, or of the op by k8s_job_executor",
+                    "作业的标签；用 k8s_job_executor 时为 op 的标签",
+                ),
+            ),
+            (
+                "fewer-at-once",
+                option("multiprocess_executor.configured({\"max_concurrent\": 2})")
+                    .note("as executor_def of the job", "作为作业的 executor_def"),
+            ),
+        ],
+        lacks: &[],
+    },
+    // Argo Workflows, docs/workflow-controller-configmap.yaml: executor.resources of the containers init and wait
+    // (since 2.3), parallelism of workflows (since 2.3). The main container's limit stands in its template.
+    Tool {
+        name: "Argo Workflows",
+        files: &[],
+        scripts: &["argo"],
+        clue: None,
+        rows: &[
+            (
+                "raise-host-limit",
+                said(
+                    Target::Kubernetes,
+                    "the container's resources in its template; init, wait: executor.resources in \
+                     workflow-controller-configmap",
+                    "模板中容器的 resources；init 与 wait：workflow-controller-configmap 的 executor.resources",
+                ),
+            ),
+            (
+                "fewer-at-once",
+                line(Target::Kubernetes, "parallelism: <fewer>")
+                    .note("workflows at a time, in the same ConfigMap", "同时运行的 workflow 数，写在同一 ConfigMap"),
+            ),
+        ],
+        lacks: &[],
+    },
+    // Elasticsearch, docs/reference/setup/advanced-configuration.asciidoc (8.x): files *.options in jvm.options.d,
+    // -Xms and -Xmx alike, half of the memory at most; the root jvm.options is not to be edited; ES_JAVA_OPTS wins
+    // over them. It IGNORES JAVA_TOOL_OPTIONS and JAVA_OPTS: the general line for a start script does nothing here.
+    // OpenSearch has config/jvm.options.d as well, and OPENSEARCH_JAVA_OPTS. raise_runtime_limit.rs names
+    // jvm.options in "breaker".
+    Tool {
+        name: "Elasticsearch or OpenSearch",
+        files: &[],
+        scripts: &["elasticsearch", "opensearch"],
+        clue: None,
+        rows: &[
+            (
+                "raise-runtime-limit",
+                said(
+                    Target::Program,
+                    "config/jvm.options.d/heap.options: -Xms<size> and -Xmx<size>, alike, half of the RAM at most",
+                    "config/jvm.options.d/heap.options 中设相同的 -Xms<size> 与 -Xmx<size>：不超过内存一半",
+                )
+                .unless("area"),
+            ),
+            (
+                "smaller-buffers",
+                said(
+                    Target::Program,
+                    "smaller -Xms<size> and -Xmx<size>, alike, in config/jvm.options.d/heap.options",
+                    "在 config/jvm.options.d/heap.options 中减小相同的 -Xms<size> 与 -Xmx<size>",
+                ),
+            ),
+        ],
+        lacks: &["smaller-batch", "mixed-precision", "fewer-workers"],
+    },
+    // Kafka, bin/kafka-server-start.sh: KAFKA_HEAP_OPTS, -Xmx1G -Xms1G unless set.
+    Tool {
+        name: "Kafka",
+        files: &[],
+        scripts: &["kafka-server-start.sh"],
+        clue: None,
+        rows: &[
+            (
+                "raise-runtime-limit",
+                line(Target::Shell, "KAFKA_HEAP_OPTS='-Xms<size> -Xmx<size>' bin/kafka-server-start.sh ...")
+                    .note("1G unless set", "默认 1G")
+                    .unless("area"),
+            ),
+            (
+                "smaller-buffers",
+                line(Target::Shell, "KAFKA_HEAP_OPTS='-Xms<size> -Xmx<size>' bin/kafka-server-start.sh ...")
+                    .note("below the limit; 1G unless set", "低于上限；默认 1G"),
+            ),
+        ],
+        lacks: &["smaller-batch", "mixed-precision", "fewer-workers"],
+    },
+    // Solr, solr/bin/solr.in.sh: SOLR_HEAP="512m" (an example; it wins over SOLR_JAVA_MEM).
+    Tool {
+        name: "Solr",
+        files: &[],
+        scripts: &["solr"],
+        clue: None,
+        rows: &[
+            (
+                "raise-runtime-limit",
+                option("SOLR_HEAP=\"<size>\"")
+                    .note("in solr.in.sh; wins over SOLR_JAVA_MEM", "写在 solr.in.sh；优先于 SOLR_JAVA_MEM")
+                    .unless("area"),
+            ),
+            (
+                "smaller-buffers",
+                option("SOLR_HEAP=\"<size>\"").note("in solr.in.sh, below the limit", "写在 solr.in.sh，低于上限"),
+            ),
+        ],
+        lacks: &["smaller-batch", "mixed-precision", "fewer-workers"],
+    },
+    // Neo4j 5: server.memory.heap.initial_size, .max_size, server.memory.pagecache.size, db.memory.transaction.max
+    // and dbms.memory.transaction.total.max in conf/neo4j.conf (users' files). Names before 5 were not seen.
+    Tool {
+        name: "Neo4j",
+        files: &[],
+        scripts: &["neo4j", "neo4j-admin"],
+        clue: None,
+        rows: &[
+            (
+                "raise-runtime-limit",
+                option("server.memory.heap.max_size=<size>")
+                    .note(
+                        "in neo4j.conf (5); of transactions: db.memory.transaction.max",
+                        "写在 neo4j.conf（5）；事务：db.memory.transaction.max",
+                    )
+                    .unless("area"),
+            ),
+            (
+                "smaller-buffers",
+                option("server.memory.pagecache.size=<size>").note(
+                    "in neo4j.conf (5); heap and page cache together below the limit",
+                    "写在 neo4j.conf（5）；堆与页缓存之和低于上限",
+                ),
+            ),
+        ],
+        lacks: &["smaller-batch", "mixed-precision", "fewer-workers"],
+    },
+    // MySQL and MariaDB on small machines: performance_schema = OFF beside innodb_buffer_pool_size (users' my.cnf
+    // for low memory). Written with the line of smaller_buffers.rs, whose place it takes.
+    Tool {
+        name: "MySQL or MariaDB",
+        files: &[],
+        scripts: &["mysqld", "mariadbd"],
+        clue: None,
+        rows: &[(
+            "smaller-buffers",
+            line(Target::Shell, "innodb_buffer_pool_size = <half of the limit>, performance_schema = OFF")
+                .note("in my.cnf; and a smaller max_connections", "写入 my.cnf；并减小 max_connections"),
+        )],
+        lacks: &["smaller-batch", "mixed-precision", "fewer-workers"],
+    },
+    // ClickHouse: max_bytes_before_external_group_by, max_bytes_before_external_sort (0 in tests that turn it off),
+    // users pair 5 GB with a max_memory_usage of 10 GB; max_threads, max_block_size.
+    // max_bytes_ratio_before_external_* in newer ones. setting.rs raises the limits.
+    Tool {
+        name: "ClickHouse",
+        files: &[],
+        scripts: &["clickhouse-server", "clickhouse-client", "clickhouse"],
+        clue: None,
+        rows: &[
+            (
+                "read-less-at-once",
+                option("SET max_bytes_before_external_group_by = <half of max_memory_usage>").note(
+                    "and max_bytes_before_external_sort: the rest goes to disk",
+                    "以及 max_bytes_before_external_sort：其余写到磁盘",
+                ),
+            ),
+            ("fewer-at-once", option("SET max_threads = <fewer>").note("of one query", "单个查询的线程数")),
+        ],
+        lacks: &["smaller-batch", "mixed-precision", "fewer-workers", "chunk-the-operation"],
+    },
+    // Prometheus, docs/command-line/prometheus.md (2.5x or 3.0): --query.max-concurrency 20, --query.max-samples
+    // 50000000, --rules.max-concurrent-evals 4, --storage.remote.read-concurrent-limit 10;
+    // --enable-feature=auto-gomemlimit keeps to nine tenths of the container's limit (whether later releases do so
+    // by themselves was not seen). None was seen that bounds what its head holds.
+    Tool {
+        name: "Prometheus",
+        files: &[],
+        scripts: &["prometheus"],
+        clue: None,
+        rows: &[
+            (
+                "read-less-at-once",
+                option("prometheus --query.max-samples=<fewer> ...").note("50000000 unless set", "默认 50000000"),
+            ),
+            (
+                "fewer-at-once",
+                option("prometheus --query.max-concurrency=<fewer> ...").note("20 unless set", "默认 20"),
+            ),
+            (
+                "smaller-buffers",
+                option("prometheus --enable-feature=auto-gomemlimit ...")
+                    .note("collects earlier; the series that it holds stay", "更早回收；持有的时间序列不变"),
+            ),
+        ],
+        lacks: &["smaller-batch", "mixed-precision", "fewer-workers"],
+    },
+    // DuckDB's command: SET temp_directory, preserve_insertion_order, threads (users' scripts); setting.rs raises
+    // memory_limit. In Python it is a library in the user's script: no files.
+    Tool {
+        name: "DuckDB's command",
+        files: &[],
+        scripts: &["duckdb"],
+        clue: None,
+        rows: &[
+            (
+                "read-less-at-once",
+                option("SET temp_directory = '<folder>'; SET preserve_insertion_order = false")
+                    .note("spills to disk; SET threads = <fewer> as well", "溢出到磁盘；并 SET threads = <fewer>"),
+            ),
+            ("fewer-at-once", option("SET threads = <fewer>")),
+        ],
+        lacks: &["smaller-batch", "mixed-precision", "fewer-workers", "chunk-the-operation"],
+    },
+    // MATLAB: "Requested 92416x92416 (63.6GB) array exceeds maximum array size preference (62.7GB)": its preference
+    // stands among those of the workspace (mathworks.com, set-workspace-and-variable-preferences); Java's heap:
+    // Preferences → MATLAB → General → Java Heap Memory (R2021a; Settings, Java Runtime Environment Settings
+    // later). Scripts are the user's own: `lacks` stays empty.
+    Tool {
+        name: "MATLAB",
+        files: &[],
+        scripts: &["matlab", "matlab.exe", "MATLAB"],
+        clue: None,
+        rows: &[(
+            "raise-runtime-limit",
+            said(
+                Target::Program,
+                "Preferences → MATLAB → Workspace: the array size limit; of Java: General → Java Heap Memory",
+                "预设 → MATLAB → 工作区：数组大小限制；Java：常规 → Java 堆内存",
+            )
+            .when("host"),
+        )],
+        lacks: &[],
+    },
+    // Quantum ESPRESSO, INPUT_PW (several releases): diago_david_ndim in &ELECTRONS, 4 unless set in older ones and
+    // 2 in newer ones; 2 is the least, and meant for want of memory. The names of its commands are known, not seen.
+    Tool {
+        name: "Quantum ESPRESSO",
+        files: &[],
+        scripts: &["pw.x", "ph.x", "cp.x"],
+        clue: None,
+        rows: &[
+            (
+                "read-less-at-once",
+                option("diago_david_ndim = 2")
+                    .note("in &ELECTRONS; 4 unless set in older releases", "写在 &ELECTRONS；旧版默认 4"),
+            ),
+            (
+                "less-at-once",
+                option("diago_david_ndim = 2")
+                    .note("in &ELECTRONS; 4 unless set in older releases", "写在 &ELECTRONS；旧版默认 4"),
+            ),
+        ],
+        lacks: &["smaller-batch", "mixed-precision", "fewer-workers", "chunk-the-operation"],
+    },
+    // VASP (its wiki and guide): KPAR does not distribute data: each group holds all of it (since 5.3.2); NPAR as
+    // many as cores keeps the projectors on each core, NCORE (since 5.2.13) divides them (not with OpenMP or GPUs);
+    // ISYM=2 and LCHARG=F in "Not enough memory, what to do"; MAXMEM in MB of a rank, for GW and RPA alone (2800 in
+    // 5.4.4 and older, by itself since 6).
+    Tool {
+        name: "VASP",
+        files: &[],
+        scripts: &["vasp_std", "vasp"],
+        clue: None,
+        rows: &[
+            (
+                "read-less-at-once",
+                option("KPAR = 1").note(
+                    "in INCAR; on CPUs a larger NCORE; LCHARG = .FALSE.",
+                    "写在 INCAR；CPU 上增大 NCORE；LCHARG = .FALSE.",
+                ),
+            ),
+            (
+                "less-at-once",
+                option("KPAR = 1").note("in INCAR: k-points one after another", "写在 INCAR：k 点逐个计算"),
+            ),
+            (
+                "raise-runtime-limit",
+                option("MAXMEM = <MB>").note("of one rank; GW and RPA only", "每个 rank；仅 GW 与 RPA"),
+            ),
+        ],
+        lacks: &["smaller-batch", "mixed-precision", "fewer-workers", "chunk-the-operation"],
+    },
+    // CP2K: &HF &MEMORY MAX_MEMORY, MB of one MPI rank (cp2k's notes on libint, users' inputs): as much as is
+    // needed keeps the integrals in core. Fewer ranks with more threads (psmp): a user's guide only.
+    Tool {
+        name: "CP2K",
+        files: &[],
+        scripts: &["cp2k.psmp", "cp2k"],
+        clue: None,
+        rows: &[
+            (
+                "read-less-at-once",
+                option("&HF &MEMORY MAX_MEMORY <MB>")
+                    .note("of each MPI rank; hybrid functionals only", "每个 MPI rank；仅杂化泛函"),
+            ),
+            (
+                "fewer-at-once",
+                said(
+                    Target::Program,
+                    "fewer MPI ranks with more OpenMP threads each (cp2k.psmp): each rank holds its own integrals",
+                    "减少 MPI rank 并增加各自的 OpenMP 线程（cp2k.psmp）：每个 rank 各持有一份积分",
+                ),
+            ),
+        ],
+        lacks: &["smaller-batch", "mixed-precision", "fewer-workers", "chunk-the-operation"],
+    },
+    // Gaussian: %Mem and %NProcShared stand before the route (inputs of 03 and 09). setting.rs reads %mem where the
+    // message names it. Names of g03 and g16 by analogy with g09: only g09 was seen as a command.
+    Tool {
+        name: "Gaussian",
+        files: &[],
+        scripts: &["g09", "g16", "g03"],
+        clue: None,
+        rows: &[
+            (
+                "raise-runtime-limit",
+                option("%Mem=<GB>GB")
+                    .note("first lines of the input; below the job's memory", "输入文件开头；低于作业内存"),
+            ),
+            (
+                "fewer-at-once",
+                option("%NProcShared=<fewer>").note("and %Mem below the job's memory", "并使 %Mem 低于作业内存"),
+            ),
+        ],
+        lacks: &["smaller-batch", "mixed-precision", "fewer-workers", "chunk-the-operation"],
+    },
+    // ORCA (faccts.de, tutorials/first_steps/memory of 6.1): %MaxCore in MB for each core, 4096 unless set; it may
+    // take more, so 80 % of what there is; some modules stop with too little. %pal nprocs n end (inputs).
+    Tool {
+        name: "ORCA",
+        files: &[],
+        scripts: &["orca"],
+        clue: None,
+        rows: &[
+            (
+                "raise-runtime-limit",
+                option("%maxcore <MB>")
+                    .note("for each core; all together 80 % of the memory", "按每核计；合计占内存的 80 %"),
+            ),
+            (
+                "fewer-at-once",
+                option("%pal nprocs <fewer> end").note("%maxcore counts for each of them", "%maxcore 按每个进程计"),
+            ),
+        ],
+        lacks: &["smaller-batch", "mixed-precision", "fewer-workers", "chunk-the-operation"],
+    },
+    // Psi4, doc/sphinxman/source/psithoninput.rst: memory 2 Gb in the input (256 Mb unless set in that release).
+    Tool {
+        name: "Psi4",
+        files: &[],
+        scripts: &["psi4"],
+        clue: None,
+        rows: &[(
+            "raise-runtime-limit",
+            option("memory <GB> Gb").note("in the input; below the job's memory", "写在输入文件；低于作业内存"),
+        )],
+        lacks: &["smaller-batch", "mixed-precision", "fewer-workers", "chunk-the-operation"],
+    },
+    // GROMACS: gmx mdrun -nb cpu -pme cpu -bonded cpu -update cpu (users' scripts). Nothing was seen that makes the
+    // system on a GPU smaller.
+    Tool {
+        name: "GROMACS",
+        files: &[],
+        scripts: &["gmx", "gmx_mpi", "mdrun"],
+        clue: None,
+        rows: &[(
+            "other-device",
+            option("gmx mdrun -nb cpu -pme cpu -bonded cpu -update cpu ...").note("on the CPU", "在 CPU 上运行"),
+        )],
+        lacks: &["smaller-batch", "mixed-precision", "fewer-workers", "chunk-the-operation", "smaller-images"],
+    },
+    // ethminer, ethminer/main.cpp: -L,--dag-load-mode 0 parallel, 1 sequential (GPUs one after another), 2 single;
+    // once by words. Its DAG has the size of the epoch, on every GPU: no smaller problem, no other number, no share
+    // of GPUs. PhoenixMiner is closed: nothing of its options was verified, so none is given.
+    Tool {
+        name: "ethminer",
+        files: &[],
+        scripts: &["ethminer", "ethminer.exe"],
+        clue: None,
+        rows: &[(
+            "fewer-at-once",
+            option("ethminer -L 1 ...").note("DAG on one GPU after another", "DAG 逐个 GPU 生成"),
+        )],
+        lacks: &[
+            "smaller-batch",
+            "less-at-once",
+            "more-devices",
+            "mixed-precision",
+            "weight-quantisation",
+            "weight-offload",
+            "chunk-the-operation",
+            "read-less-at-once",
+            "fewer-workers",
+        ],
+    },
+    Tool {
+        name: "PhoenixMiner",
+        files: &[],
+        scripts: &["PhoenixMiner", "PhoenixMiner.exe"],
+        clue: None,
+        rows: &[],
+        lacks: &[
+            "smaller-batch",
+            "less-at-once",
+            "more-devices",
+            "mixed-precision",
+            "weight-quantisation",
+            "weight-offload",
+            "chunk-the-operation",
+            "read-less-at-once",
+            "fewer-workers",
+        ],
+    },
+    // hashcat, docs/hashcat-help.md (7.1.2): -w 1 to 4 (2 unless set), -n, -u, -T, -O (limits the passwords'
+    // length), -d, --scrypt-tmto. It refuses -n without --force ("The manual use of the -n option (or
+    // --kernel-accel) is outdated").
+    Tool {
+        name: "hashcat",
+        files: &[],
+        scripts: &["hashcat", "hashcat.exe", "hashcat.bin"],
+        clue: None,
+        rows: &[
+            (
+                "less-at-once",
+                option("hashcat -w 1 ...").note("then -n 1 -u 1 -T 1 --force", "再试 -n 1 -u 1 -T 1 --force"),
+            ),
+            ("less-at-once", option("hashcat --scrypt-tmto=3 ...").note("scrypt only: slower", "仅 scrypt：更慢")),
+            (
+                "smaller-batch",
+                option("hashcat -w 1 ...").note("then -n 1 -u 1 -T 1 --force", "再试 -n 1 -u 1 -T 1 --force"),
+            ),
+            ("other-device", option("hashcat -d <number> ...").note("-I lists them", "-I 列出设备")),
+        ],
+        lacks: &["mixed-precision", "more-devices", "fewer-workers", "chunk-the-operation", "shorter-sequences"],
+    },
+    // trtexec, samples/trtexec/README.md and its usage (8.4 to 10.3): --minShapes, --optShapes, --maxShapes,
+    // --shapes need a dynamic input; a static model has the shapes that it was exported with. --fp16, not beside
+    // --stronglyTyped. --streams runs that many at a time. --memPoolSize=workspace:<MiB> (--workspace gone in 10.3)
+    // is in raise_runtime_limit.rs. --loadEngine: only shapes within the engine's profile.
+    Tool {
+        name: "trtexec",
+        files: &[],
+        scripts: &["trtexec", "trtexec.exe"],
+        clue: None,
+        rows: &[
+            (
+                "narrower-profile",
+                option("trtexec --minShapes=<spec> --optShapes=<spec> --maxShapes=<smaller spec> ...").note(
+                    "spec: <input>:1x3x640x640; a static model: export it smaller",
+                    "spec：<input>:1x3x640x640；静态模型须以更小形状导出",
+                ),
+            ),
+            (
+                "smaller-batch",
+                option("trtexec --shapes=<input>:<half>x3x640x640 ...")
+                    .note("dynamic inputs; a static model: export it smaller", "动态输入；静态模型须以更小形状导出"),
+            ),
+            (
+                "less-at-once",
+                option("trtexec --shapes=<input>:<half>x3x640x640 ...")
+                    .note("dynamic inputs; a static model: export it smaller", "动态输入；静态模型须以更小形状导出"),
+            ),
+            (
+                "mixed-precision",
+                option("trtexec --fp16 ...").note("not beside --stronglyTyped", "不能与 --stronglyTyped 同用"),
+            ),
+        ],
+        lacks: &["weight-offload", "more-devices", "chunk-the-operation", "fused-attention", "fewer-workers"],
+    },
+];

@@ -1,0 +1,207 @@
+//! Settings of well-known programs, as their documentation gives them: where the program is certain by its files or its
+//! command, a change is the option that it has, and what it has no option for is not offered.
+
+mod applications;
+mod hosts;
+mod trainers;
+mod wrappers;
+
+use super::case::Case;
+use super::knob::{Line, and_remark, line};
+use crate::domain::Target;
+use crate::incident::context::{Clue, Context};
+
+/// A program that people run and set.
+pub struct Tool {
+    /// Its name, for messages of tests.
+    pub name: &'static str,
+    /// Folders of its own and ends of the paths of its files, in lower case.
+    pub files: &'static [&'static str],
+    /// Names of its scripts and commands, without folders.
+    pub scripts: &'static [&'static str],
+    /// What a line of its own says.
+    pub clue: Option<Clue>,
+    /// The line for each change.
+    pub rows: &'static [(&'static str, Line)],
+    /// Changes that it has no option for: it does so already, or cannot.
+    pub lacks: &'static [&'static str],
+}
+
+/// An option or a key.
+const fn option(text: &'static str) -> Line {
+    line(Target::Program, text)
+}
+
+/// Changes of lines that only who writes a program can make.
+const IN_CODE: &[&str] = &["activation-offload", "chunk-the-operation", "detach-logged-tensors", "fused-attention"];
+
+/// All of them, the more special ones first.
+pub fn all() -> impl Iterator<Item = &'static Tool> {
+    [applications::TOOLS, trainers::TOOLS, hosts::TOOLS].into_iter().flatten()
+}
+
+/// What a case shows of the program that ran.
+struct Shown<'a> {
+    /// The files of all frames in lower case, each between a slash and a line's end.
+    files: String,
+    /// Its script, without folders.
+    program: Option<&'a str>,
+    /// Names that the command runs something by, without folders: it, and launchers before it.
+    commands: Vec<&'a str>,
+}
+
+/// Without folders.
+fn name_of(path: &str) -> &str {
+    path.rsplit(['/', '\\']).next().unwrap_or_default()
+}
+
+/// The names of what a command runs. Behind variables and launchers another program follows; what follows a program is
+/// given to it.
+fn run_by(command: &str) -> Vec<&str> {
+    const LAUNCHERS: &[&str] = &[
+        "accelerate",
+        "conda",
+        "deepspeed",
+        "env",
+        "exec",
+        "exec:",
+        "launch",
+        "mpiexec",
+        "mpirun",
+        "nice",
+        "nohup",
+        "pdm",
+        "pipenv",
+        "poetry",
+        "run",
+        "srun",
+        "stdbuf",
+        "sudo",
+        "time",
+        "timeout",
+        "torchrun",
+        "uv",
+        "xvfb-run",
+    ];
+    const WORDS: usize = 16;
+    let last = command.rsplit("&&").next().and_then(|last| last.rsplit(';').next()).unwrap_or(command);
+    let mut names = Vec::new();
+    for word in last.split_whitespace().take(WORDS) {
+        let variable = word.split_once('=').is_some_and(|(name, _)| !name.starts_with('-'));
+        if variable || word.starts_with('-') || word.starts_with(|c: char| c.is_ascii_digit()) {
+            continue;
+        }
+        let name = name_of(word);
+        names.push(name);
+        let interpreter = name.starts_with("python") || name.starts_with("torch.distributed");
+        if !interpreter && !LAUNCHERS.contains(&name) {
+            break;
+        }
+    }
+    names
+}
+
+impl<'a> Shown<'a> {
+    fn of(context: &'a Context) -> Shown<'a> {
+        let files = context.frames.iter().map(|frame| format!("/{}\n", frame.path().to_ascii_lowercase())).collect();
+        let program = context.program.get().map(|program| name_of(program));
+        Shown { files, program, commands: context.command.get().map(|command| run_by(command)).unwrap_or_default() }
+    }
+
+    /// True where a program shows by a frame, by the script that was started, or by a line of its own.
+    fn shows(&self, tool: &Tool, context: &Context) -> bool {
+        let of_it = |part: &&str| match part.ends_with('/') {
+            true => self.files.contains(*part),
+            false => self.files.match_indices(*part).any(|(at, _)| self.files[at + part.len()..].starts_with('\n')),
+        };
+        tool.files.iter().any(of_it)
+            || self.program.is_some_and(|name| tool.scripts.contains(&name))
+            || self.commands.iter().any(|name| tool.scripts.contains(name))
+            || tool.clue.is_some_and(|clue| context.has(clue))
+    }
+}
+
+/// The well-known program that runs, where one shows.
+pub(super) fn of(context: &Context) -> Option<&'static Tool> {
+    let shown = Shown::of(context);
+    all().find(|tool| shown.shows(tool, context))
+}
+
+/// True for an application, in which nobody but its authors writes a line.
+pub(super) fn is_application(tool: &Tool) -> bool {
+    applications::TOOLS.iter().any(|own| std::ptr::eq(own, tool))
+}
+
+/// What a well-known program has for a change.
+pub(super) enum Setting {
+    /// Lines, of which those hold that their circumstances allow.
+    Lines(Vec<Line>),
+    /// No option, or one that is in force.
+    None,
+}
+
+/// True where a command gives a line's option, as a switch or with what is no more than the line's value.
+fn in_force(command: &str, line: &Line) -> bool {
+    let template = line.template().en;
+    let (line, _) = and_remark(&template);
+    let Some((name, value)) =
+        line.split_once([' ', '=']).or(Some((line, ""))).filter(|(name, _)| name.starts_with('-'))
+    else {
+        return false;
+    };
+    let mut words = command.split([' ', '=']).skip_while(|word| *word != name);
+    if words.next().is_none() {
+        return false;
+    }
+    let number = |text: &str| text.split_whitespace().next().and_then(|word| word.parse::<f64>().ok());
+    match (words.next().and_then(number), number(value)) {
+        (Some(now), Some(then)) => now <= then,
+        (Some(_), None) => !value.starts_with(['<', '{']),
+        _ => true,
+    }
+}
+
+impl Case<'_> {
+    /// What the well-known program that runs here has for a change; `None` where nothing is written down of it.
+    pub(super) fn setting_of_a_tool(&self, fix: &str) -> Option<Setting> {
+        let tool = self.tool?;
+        if tool.lacks.contains(&fix) {
+            return Some(Setting::None);
+        }
+        let lines: Vec<Line> = tool.rows.iter().filter(|(of, _)| *of == fix).map(|(_, line)| *line).collect();
+        if lines.is_empty() {
+            return None;
+        }
+        // A switch that the command gives is in force.
+        let command = self.context.command.get().map(String::as_str).unwrap_or_default();
+        if lines.iter().any(|line| in_force(command, line)) {
+            return Some(Setting::None);
+        }
+        Some(Setting::Lines(lines))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_runs_what_follows_its_launchers() {
+        assert_eq!(run_by("cd /srv/airflow && CUDA_VISIBLE_DEVICES=0 python -u train.py orca"), ["python", "train.py"]);
+        assert_eq!(run_by("mpirun -np 4 /opt/relion/bin/relion_refine_mpi --o a"), ["mpirun", "relion_refine_mpi"]);
+        assert_eq!(run_by("python -m demucs.separate a.mp3"), ["python", "demucs.separate"]);
+        assert_eq!(
+            run_by("accelerate launch --num_processes 2 sdxl_train.py"),
+            ["accelerate", "launch", "sdxl_train.py"]
+        );
+    }
+
+    #[test]
+    fn an_option_is_in_force_where_it_is_given_as_low() {
+        let tiles = line(Target::Program, "--tile 400").note("then 200", "再试 200");
+        assert!(!in_force("a.py -i in", &tiles) && !in_force("a.py --tile 800 -i in", &tiles));
+        assert!(in_force("a.py --tile 200", &tiles) && in_force("a.py --tile=400", &tiles));
+        assert!(in_force("a.py --fp16 -i in", &line(Target::Program, "--fp16")));
+        assert!(!in_force("a.py --workers 8", &line(Target::Program, "--workers <fewer>")));
+    }
+}

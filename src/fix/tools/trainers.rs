@@ -1,0 +1,2063 @@
+//! What trains by options, a configuration or a window of its own.
+
+use super::{IN_CODE, Tool, option};
+use crate::domain::Target;
+use crate::fix::knob::{line, said};
+use crate::incident::context::Clue;
+
+pub(super) const TOOLS: &[Tool] = &[
+    // train.py, val.py (test.py) and detect.py of all three name these options so; YOLOv5 and v7 train in 16 bit.
+    Tool {
+        name: "YOLOv3, YOLOv5 or YOLOv7",
+        files: &["/yolov5/", "/yolov3/", "/yolov7/", "/yolov5-master/", "/yolov3-master/", "/yolov7-main/"],
+        scripts: &[],
+        clue: None,
+        rows: &[
+            ("smaller-batch", option("--batch-size {batch}")),
+            ("smaller-images", option("--img-size {shown}").note("and no --multi-scale", "并去掉 --multi-scale")),
+            ("smaller-eval-batch", option("--batch-size {tried}")),
+            ("fewer-workers", option("--workers {tried}")),
+        ],
+        lacks: &["mixed-precision", "gradient-checkpointing", "eight-bit-optimizer", "bf16-states", "group-by-length"],
+    },
+    Tool {
+        name: "kohya's sd-scripts",
+        files: &["/sd-scripts/", "/library/train_util.py"],
+        scripts: &[
+            "train_network.py",
+            "sdxl_train_network.py",
+            "sdxl_train.py",
+            "train_db.py",
+            "flux_train_network.py",
+        ],
+        clue: None,
+        rows: &[
+            ("smaller-batch", option("--train_batch_size={batch} --gradient_accumulation_steps={steps}")),
+            ("gradient-checkpointing", option("--gradient_checkpointing")),
+            ("mixed-precision", option("--mixed_precision=bf16").unless("before-ampere")),
+            ("mixed-precision", option("--mixed_precision=fp16").when("before-ampere")),
+            ("eight-bit-optimizer", option("--optimizer_type=AdamW8bit")),
+            ("smaller-images", option("--resolution={shown},{shown}")),
+            ("fewer-workers", option("--max_data_loader_n_workers={tried}")),
+        ],
+        lacks: IN_CODE,
+    },
+    // The example scripts for training in the repository of diffusers.
+    Tool {
+        name: "diffusers' training scripts",
+        files: &[
+            "/train_text_to_image.py",
+            "/train_text_to_image_sdxl.py",
+            "/train_text_to_image_lora.py",
+            "/train_text_to_image_lora_sdxl.py",
+            "/train_dreambooth.py",
+            "/train_dreambooth_lora.py",
+            "/train_dreambooth_lora_sdxl.py",
+            "/train_dreambooth_flux.py",
+            "/train_dreambooth_lora_flux.py",
+            "/train_controlnet.py",
+            "/train_controlnet_sdxl.py",
+        ],
+        scripts: &[
+            "train_text_to_image.py",
+            "train_text_to_image_sdxl.py",
+            "train_text_to_image_lora.py",
+            "train_text_to_image_lora_sdxl.py",
+            "train_dreambooth.py",
+            "train_dreambooth_lora.py",
+            "train_dreambooth_lora_sdxl.py",
+            "train_dreambooth_flux.py",
+            "train_dreambooth_lora_flux.py",
+            "train_controlnet.py",
+            "train_controlnet_sdxl.py",
+        ],
+        clue: None,
+        rows: &[
+            ("smaller-batch", option("--train_batch_size={batch} --gradient_accumulation_steps={steps}")),
+            ("gradient-checkpointing", option("--gradient_checkpointing")),
+            ("mixed-precision", option("--mixed_precision=bf16").unless("before-ampere")),
+            ("mixed-precision", option("--mixed_precision=fp16").when("before-ampere")),
+            ("eight-bit-optimizer", option("--use_8bit_adam")),
+            ("fused-attention", option("--enable_xformers_memory_efficient_attention")),
+            ("smaller-images", option("--resolution={shown}")),
+            ("fewer-workers", option("--dataloader_num_workers={tried}")),
+        ],
+        lacks: &[],
+    },
+    Tool {
+        name: "timm's scripts",
+        files: &["/pytorch-image-models/train.py", "/pytorch-image-models/validate.py"],
+        scripts: &[],
+        clue: None,
+        rows: &[
+            ("smaller-batch", option("-b {batch}")),
+            ("smaller-eval-batch", option("-vb {tried}")),
+            ("gradient-checkpointing", option("--grad-checkpointing")),
+            ("mixed-precision", option("--amp")),
+            ("smaller-images", option("--img-size {shown}")),
+            ("fewer-workers", option("-j {tried}")),
+        ],
+        lacks: IN_CODE,
+    },
+    Tool {
+        name: "OpenNMT-py",
+        files: &["/onmt/"],
+        scripts: &["onmt_train"],
+        clue: None,
+        rows: &[
+            ("smaller-batch", option("-batch_size {batch} -accum_count {steps}")),
+            ("smaller-eval-batch", option("-valid_batch_size {tried}")),
+        ],
+        lacks: IN_CODE,
+    },
+    // tools/train.py of YOLOX: sizes and loaders stand in the file of the experiment (yolox/exp/yolox_base.py).
+    Tool {
+        name: "YOLOX",
+        files: &["/yolox/core/", "/yolox/models/", "/yolox/exp/"],
+        scripts: &[],
+        clue: None,
+        rows: &[
+            ("smaller-batch", option("-b {total}")),
+            ("mixed-precision", option("--fp16")),
+            (
+                "smaller-images",
+                said(
+                    Target::Program,
+                    "a smaller self.input_size, and self.multiscale_range = 0, in the file of the experiment",
+                    "在实验文件中减小 self.input_size，并设 self.multiscale_range = 0",
+                ),
+            ),
+            (
+                "fewer-workers",
+                said(
+                    Target::Program,
+                    "self.data_num_workers = {tried} in the file of the experiment",
+                    "在实验文件中设 self.data_num_workers = {tried}",
+                ),
+            ),
+        ],
+        lacks: &[
+            "gradient-checkpointing",
+            "eight-bit-optimizer",
+            "bf16-states",
+            "group-by-length",
+            "shorter-sequences",
+        ],
+    },
+    // Its batch is counted in tokens, or in sentences by --batch-size (fairseq/options.py, 0.8 to 0.12).
+    Tool {
+        name: "fairseq",
+        files: &["/fairseq_cli/", "/fairseq/"],
+        scripts: &["fairseq-train", "fairseq-generate", "fairseq-interactive"],
+        clue: Some(Clue::Fairseq),
+        rows: &[
+            ("smaller-batch", option("--max-tokens <half> --update-freq <twice>").when("trains")),
+            ("smaller-batch", option("--max-tokens <half>").unless("trains")),
+            ("smaller-eval-batch", option("--max-tokens-valid <half>")),
+            ("mixed-precision", option("--fp16")),
+            ("fewer-workers", option("--num-workers {tried}")),
+        ],
+        lacks: &["smaller-images", "chunk-the-operation", "fused-attention", "activation-offload"],
+    },
+    // Keys of SOLVER and INPUT behind the command or in the configuration (detectron2/config/defaults.py).
+    Tool {
+        name: "detectron2",
+        files: &["/detectron2/engine/"],
+        scripts: &[],
+        clue: None,
+        rows: &[
+            ("smaller-batch", option("SOLVER.IMS_PER_BATCH {total}").when("trains")),
+            ("smaller-images", option("INPUT.MAX_SIZE_TRAIN {shown}").when("trains")),
+            ("mixed-precision", option("SOLVER.AMP.ENABLED True").when("trains")),
+            ("fewer-workers", option("DATALOADER.NUM_WORKERS {tried}")),
+        ],
+        lacks: &["gradient-checkpointing", "chunk-the-operation", "shorter-sequences", "group-by-length"],
+    },
+    // It computes in 16 bit by itself, and has neither checkpoints of activations nor a size of pictures to set: the
+    // plan, made for an amount of memory, decides about patches and batch.
+    Tool {
+        name: "nnU-Net 2",
+        files: &["/nnunetv2/"],
+        scripts: &["nnUNetv2_train", "nnUNetv2_predict"],
+        clue: None,
+        rows: &[
+            (
+                "smaller-batch",
+                option("nnUNetv2_plan_experiment -d <dataset> -gpu_memory_target <GB> -overwrite_plans_name <name>")
+                    .note("then nnUNetv2_train ... -p <name>", "之后 nnUNetv2_train ... -p <name>")
+                    .when("trains"),
+            ),
+            ("fewer-workers", line(Target::Shell, "export nnUNet_n_proc_DA={tried}").when("trains")),
+            ("fewer-workers", option("-npp 1 -nps 1").unless("trains")),
+        ],
+        lacks: &["gradient-checkpointing", "mixed-precision", "smaller-images", "chunk-the-operation"],
+    },
+    // src/axolotl/utils/schemas/{training,config,peft,multimodal}.py, axolotl 0.18.0: keys of its YAML
+    // file. gradient_checkpointing is off unless set. attn_implementation replaced flash_attention,
+    // sdp_attention and xformers_attention (they still work, marked deprecated). dataset_num_proc was
+    // dataset_processes. Optimizers as in examples/. deepspeed_configs/ holds zero3_bf16.json and
+    // zero3_bf16_cpuoffload_all.json.
+    Tool {
+        name: "axolotl",
+        files: &["/axolotl/cli/", "/axolotl/train.py", "/axolotl/core/", "/axolotl/utils/", "/axolotl/monkeypatch/"],
+        scripts: &["axolotl", "axolotl.cli.train"],
+        clue: None,
+        rows: &[
+            ("smaller-batch", option("micro_batch_size: {batch}")),
+            ("smaller-batch", option("gradient_accumulation_steps: {steps}")),
+            ("gradient-accumulation", option("gradient_accumulation_steps: {steps}")),
+            ("smaller-eval-batch", option("eval_batch_size: {tried}")),
+            ("gradient-checkpointing", option("gradient_checkpointing: true")),
+            ("activation-offload", option("activation_offloading: true")),
+            ("mixed-precision", option("bf16: auto").unless("before-ampere")),
+            ("mixed-precision", option("fp16: true").when("before-ampere")),
+            ("eight-bit-optimizer", option("optimizer: adamw_bnb_8bit")),
+            ("shorter-sequences", option("sequence_len: <fewer>")),
+            ("smaller-images", option("image_size: {shown}")),
+            (
+                "fused-attention",
+                option("attn_implementation: flash_attention_2")
+                    .note("flash_attention: true in older versions", "旧版本用 flash_attention: true"),
+            ),
+            ("lora", option("adapter: lora").note("with lora_r, lora_alpha", "并设 lora_r、lora_alpha")),
+            ("qlora", option("adapter: qlora").note("and load_in_4bit: true", "并设 load_in_4bit: true")),
+            (
+                "freeze-layers",
+                option("unfrozen_parameters: [<patterns of the names>]")
+                    .note("all others are frozen", "其余参数都会冻结"),
+            ),
+            ("shard-states", option("deepspeed: deepspeed_configs/zero3_bf16.json")),
+            ("cpu-offload", option("deepspeed: deepspeed_configs/zero3_bf16_cpuoffload_all.json")),
+            ("weight-offload", option("layer_offloading: true").note("recent versions", "较新的版本")),
+            (
+                "fewer-workers",
+                option("dataloader_num_workers: {tried}")
+                    .note("dataset_num_proc for the preparation of data", "预处理数据时用 dataset_num_proc"),
+            ),
+        ],
+        lacks: &["chunk-the-operation"],
+    },
+    // src/llamafactory/hparams/{model,data,finetuning}_args.py and webui/{components,locales}, 0.9.6.dev0;
+    // the rest are keys of transformers' TrainingArguments (examples/train_lora/). Gradient checkpointing
+    // is in force (disable_gradient_checkpointing: false). quantization_bit takes lora or oft only
+    // (parser.py); streaming needs max_steps (parser.py). The package was called llmtuner before. Labels of
+    // the web board stand in the notes; what the board has no field for goes as JSON into its "Extra
+    // arguments". vllm_maxlen and vllm_gpu_util are left to WRAPPERS.
+    Tool {
+        name: "LLaMA-Factory",
+        files: &["/llamafactory/", "/llmtuner/"],
+        scripts: &["llamafactory-cli", "lmf"],
+        clue: None,
+        rows: &[
+            (
+                "smaller-batch",
+                option("per_device_train_batch_size: {batch}").note("web board: Batch size", "网页界面：批处理大小"),
+            ),
+            (
+                "smaller-batch",
+                option("gradient_accumulation_steps: {steps}")
+                    .note("web board: Gradient accumulation", "网页界面：梯度累积"),
+            ),
+            (
+                "gradient-accumulation",
+                option("gradient_accumulation_steps: {steps}")
+                    .note("web board: Gradient accumulation", "网页界面：梯度累积"),
+            ),
+            ("smaller-eval-batch", option("per_device_eval_batch_size: {tried}")),
+            (
+                "mixed-precision",
+                option("bf16: true")
+                    .note("web board: Compute type bf16", "网页界面：计算类型 bf16")
+                    .unless("before-ampere"),
+            ),
+            (
+                "mixed-precision",
+                option("fp16: true")
+                    .note("web board: Compute type fp16", "网页界面：计算类型 fp16")
+                    .when("before-ampere"),
+            ),
+            ("bf16-states", option("pure_bf16: true").unless("before-ampere")),
+            (
+                "eight-bit-optimizer",
+                option("optim: adamw_8bit").note("web board: in Extra arguments", "网页界面：填在“额外参数”中"),
+            ),
+            ("shorter-sequences", option("cutoff_len: <fewer>").note("web board: Cutoff length", "网页界面：截断长度")),
+            (
+                "smaller-images",
+                option("image_max_pixels: <fewer>")
+                    .note("589824 unless set; video_max_pixels", "默认 589824；视频为 video_max_pixels"),
+            ),
+            ("fused-attention", option("flash_attn: fa2").note("web board: Booster", "网页界面：加速方式")),
+            ("lora", option("finetuning_type: lora").note("web board: Finetuning method", "网页界面：微调方法")),
+            (
+                "qlora",
+                option("quantization_bit: 4")
+                    .note("with LoRA; web board: Quantization bit", "配合 LoRA；网页界面：量化等级"),
+            ),
+            (
+                "freeze-layers",
+                option("finetuning_type: freeze")
+                    .note("and freeze_trainable_layers: 2", "并设 freeze_trainable_layers: 2"),
+            ),
+            (
+                "shard-states",
+                option("deepspeed: examples/deepspeed/ds_z3_config.json")
+                    .note("web board: DeepSpeed stage 3", "网页界面：DeepSpeed stage 3"),
+            ),
+            (
+                "cpu-offload",
+                option("deepspeed: examples/deepspeed/ds_z3_offload_config.json")
+                    .note("web board: Enable offload", "网页界面：使用 offload"),
+            ),
+            (
+                "fewer-workers",
+                option("dataloader_num_workers: {tried}")
+                    .note("preprocessing_num_workers for the tokenizer", "分词用 preprocessing_num_workers"),
+            ),
+            ("read-less-at-once", option("streaming: true").note("needs max_steps", "需要设 max_steps")),
+        ],
+        lacks: &["gradient-checkpointing", "chunk-the-operation"],
+    },
+    // recipes/ and recipes/configs/llama3_1/*.yaml, torchtune 0.7.0: `tune run <recipe> --config <config>
+    // key=value`. The package is imported by other programs, so only its recipes count.
+    // full_finetune_single_device has optimizer_in_bwd=True in its configurations, which asks for
+    // gradient_accumulation_steps=1. dtype is bf16 in all of them. No recipe sets workers of a loader.
+    // fsdp_cpu_offload is read by the distributed recipes.
+    Tool {
+        name: "torchtune",
+        files: &[
+            "/full_finetune_single_device.py",
+            "/full_finetune_distributed.py",
+            "/lora_finetune_single_device.py",
+            "/lora_finetune_distributed.py",
+            "/lora_dpo_single_device.py",
+            "/lora_dpo_distributed.py",
+            "/full_dpo_distributed.py",
+            "/knowledge_distillation_single_device.py",
+            "/knowledge_distillation_distributed.py",
+            "/ppo_full_finetune_single_device.py",
+            "/qat_distributed.py",
+            "/torchtune/_cli/run.py",
+        ],
+        scripts: &["tune"],
+        clue: None,
+        rows: &[
+            (
+                "smaller-batch",
+                option("batch_size={batch} gradient_accumulation_steps={steps}")
+                    .note("optimizer_in_bwd=False", "optimizer_in_bwd=False"),
+            ),
+            (
+                "gradient-accumulation",
+                option("gradient_accumulation_steps={steps}").note("optimizer_in_bwd=False", "optimizer_in_bwd=False"),
+            ),
+            ("gradient-checkpointing", option("enable_activation_checkpointing=True")),
+            ("activation-offload", option("enable_activation_offloading=True")),
+            ("mixed-precision", option("dtype=bf16").unless("before-ampere")),
+            ("eight-bit-optimizer", option("optimizer=bitsandbytes.optim.PagedAdamW8bit")),
+            ("shorter-sequences", option("tokenizer.max_seq_len=<fewer>")),
+            (
+                "lora",
+                option("tune run lora_finetune_single_device --config <model>_lora_single_device")
+                    .note("tune ls names the configurations", "tune ls 列出可用的配置"),
+            ),
+            (
+                "qlora",
+                option("tune run lora_finetune_single_device --config <model>_qlora_single_device")
+                    .note("tune ls names the configurations", "tune ls 列出可用的配置"),
+            ),
+            (
+                "shard-states",
+                option("tune run --nproc_per_node <GPUs> full_finetune_distributed --config <model>_full"),
+            ),
+            ("cpu-offload", option("fsdp_cpu_offload=True").note("in the distributed recipes", "用于分布式 recipe")),
+        ],
+        lacks: &["fewer-workers", "chunk-the-operation", "fused-attention"],
+    },
+    // litgpt/args.py, litgpt/finetune/*.py, litgpt/pretrain.py, litgpt/generate/base.py, tutorials/oom.md,
+    // LitGPT 0.5.13. It accumulates to --train.global_batch_size by itself. Precision is bf16-mixed or
+    // 16-mixed by itself (litgpt/utils.py); bf16-true halves the weights. Blocks are checkpointed where it
+    // runs on several GPUs (FSDP) and never on one; cpu_offload=False stands in the code. EvalArgs has no
+    // batch. --quantize belongs to the adapter methods: finetune_lora, _adapter and _adapter_v2;
+    // --optimizer takes the class of any package.
+    Tool {
+        name: "LitGPT",
+        files: &[
+            "/litgpt/finetune/",
+            "/litgpt/pretrain.py",
+            "/litgpt/generate/",
+            "/litgpt/chat/",
+            "/litgpt/__main__.py",
+        ],
+        scripts: &["litgpt"],
+        clue: None,
+        rows: &[
+            (
+                "smaller-batch",
+                option("--train.micro_batch_size {batch}")
+                    .note("it accumulates to --train.global_batch_size", "自动累积到 --train.global_batch_size")
+                    .when("trains"),
+            ),
+            ("bf16-states", option("--precision bf16-true").unless("before-ampere")),
+            ("shorter-sequences", option("--train.max_seq_length <fewer>").when("trains")),
+            ("shorter-sequences", option("--max_new_tokens <fewer>").unless("trains")),
+            ("eight-bit-optimizer", option("--optimizer bitsandbytes.optim.AdamW8bit").when("trains")),
+            (
+                "lora",
+                option("litgpt finetune_lora <checkpoint>").note("in place of finetune_full", "代替 finetune_full"),
+            ),
+            (
+                "qlora",
+                option("--quantize bnb.nf4 --precision bf16-true").note("with finetune_lora", "配合 finetune_lora"),
+            ),
+            (
+                "weight-quantisation",
+                option("--quantize bnb.nf4 --precision bf16-true").note("or bnb.int8", "或 bnb.int8").unless("trains"),
+            ),
+            ("shard-states", option("--devices <GPUs>").when("trains")),
+            ("fewer-workers", option("--data.num_workers {tried}").when("trains")),
+        ],
+        lacks: &[
+            "mixed-precision",
+            "gradient-checkpointing",
+            "smaller-eval-batch",
+            "cpu-offload",
+            "freeze-layers",
+            "chunk-the-operation",
+            "fused-attention",
+        ],
+    },
+    // toolkit/config_modules.py, config/examples/*.yaml, toolkit/optimizer.py and
+    // ui/src/app/jobs/new/SimpleJob.tsx, August 2026: keys of its YAML file, sections in the notes.
+    // gradient_checkpointing is true unless it is turned off. Layer offloading is recent. Its own line: "#
+    // OOM during training step, skipping batch 1/3 #" (jobs/process/BaseSDTrainProcess.py).
+    Tool {
+        name: "ai-toolkit",
+        files: &["/ai-toolkit/", "/extensions_built_in/sd_trainer/", "/jobs/process/basesdtrainprocess.py"],
+        scripts: &[],
+        clue: None,
+        rows: &[
+            ("smaller-batch", option("batch_size: {batch}").note("section train", "train 一节")),
+            ("smaller-batch", option("gradient_accumulation: {steps}").note("section train", "train 一节")),
+            ("gradient-accumulation", option("gradient_accumulation: {steps}").note("section train", "train 一节")),
+            ("mixed-precision", option("dtype: bf16").note("section train", "train 一节").unless("before-ampere")),
+            ("eight-bit-optimizer", option("optimizer: \"adamw8bit\"").note("section train", "train 一节")),
+            ("lighter-optimizer", option("optimizer: \"adafactor\"").note("section train", "train 一节")),
+            (
+                "smaller-images",
+                option("resolution: [ 512 ]")
+                    .note("section datasets; fewer num_frames for video", "datasets 一节；视频则减少 num_frames"),
+            ),
+            (
+                "weight-quantisation",
+                option("quantize: true")
+                    .note("and quantize_te: true, section model", "以及 quantize_te: true，model 一节"),
+            ),
+            (
+                "weight-offload",
+                option("low_vram: true").note(
+                    "section model; layer_offloading: true in recent versions",
+                    "model 一节；较新版本有 layer_offloading: true",
+                ),
+            ),
+            ("lora", option("type: \"lora\"").note("section network", "network 一节")),
+            (
+                "bound-the-cache",
+                option("cache_latents_to_disk: true").note("in place of cache_latents", "代替 cache_latents"),
+            ),
+            ("fewer-workers", option("num_workers: {tried}").note("section datasets", "datasets 一节")),
+        ],
+        lacks: &["gradient-checkpointing", "chunk-the-operation", "shorter-sequences", "group-by-length"],
+    },
+    // modules/ui/Base{Training,Model,Train}*View.py, modules/util/config/TrainConfig.py,
+    // modules/util/enum/Optimizer.py, docs/CliTraining.md, August 2026. Labels of its window; on the
+    // command line the same stands as keys in the .json file of scripts/train.py. Gradient Checkpointing
+    // was OFF, ON or CPU_OFFLOADED with one "Layer Offload Fraction" before a migration to switches for
+    // each component; layers of text encoders 1 and 2 are not offloaded.
+    Tool {
+        name: "OneTrainer",
+        files: &["/onetrainer/", "/modules/trainer/generictrainer.py", "/modules/modelsetup/"],
+        scripts: &["train_ui.py", "train_ui_ctk.py", "train_ui_qt.py"],
+        clue: None,
+        rows: &[
+            (
+                "smaller-batch",
+                said(
+                    Target::Program,
+                    "tab training: Local Batch Size {batch}, Accumulation Steps {steps}",
+                    "training 标签页：Local Batch Size 设为 {batch}，Accumulation Steps 设为 {steps}",
+                ),
+            ),
+            (
+                "gradient-accumulation",
+                said(
+                    Target::Program,
+                    "tab training: Accumulation Steps {steps}",
+                    "training 标签页：Accumulation Steps 设为 {steps}",
+                ),
+            ),
+            (
+                "gradient-checkpointing",
+                said(
+                    Target::Program,
+                    "tab training: Gradient Checkpointing on",
+                    "training 标签页：打开 Gradient Checkpointing",
+                ),
+            ),
+            (
+                "activation-offload",
+                said(
+                    Target::Program,
+                    "tab training: Offload Activations on (CPU_OFFLOADED in older versions)",
+                    "training 标签页：打开 Offload Activations（旧版本选 CPU_OFFLOADED）",
+                ),
+            ),
+            (
+                "weight-offload",
+                said(
+                    Target::Program,
+                    "tab training: Layer Offload Fraction 0.5, or more",
+                    "training 标签页：Layer Offload Fraction 设为 0.5 或更大",
+                ),
+            ),
+            (
+                "mixed-precision",
+                said(
+                    Target::Program,
+                    "tab training: Train Data Type bfloat16",
+                    "training 标签页：Train Data Type 选 bfloat16",
+                )
+                .unless("before-ampere"),
+            ),
+            (
+                "mixed-precision",
+                said(
+                    Target::Program,
+                    "tab training: Train Data Type float16",
+                    "training 标签页：Train Data Type 选 float16",
+                )
+                .when("before-ampere"),
+            ),
+            (
+                "eight-bit-optimizer",
+                said(Target::Program, "tab training: Optimizer ADAMW_8BIT", "training 标签页：Optimizer 选 ADAMW_8BIT"),
+            ),
+            (
+                "lighter-optimizer",
+                said(Target::Program, "tab training: Optimizer ADAFACTOR", "training 标签页：Optimizer 选 ADAFACTOR"),
+            ),
+            (
+                "smaller-images",
+                said(
+                    Target::Program,
+                    "tab training: Resolution {shown} (fewer Frames for video)",
+                    "training 标签页：Resolution 设为 {shown}（视频则减少 Frames）",
+                ),
+            ),
+            (
+                "weight-quantisation",
+                said(
+                    Target::Program,
+                    "tab model: float8 (W8) or nfloat4 as the data type of the transformer or UNet",
+                    "model 标签页：transformer 或 UNet 的数据类型选 float8 (W8) 或 nfloat4",
+                ),
+            ),
+            (
+                "lora",
+                said(
+                    Target::Program,
+                    "LoRA in place of Fine Tune in the list of the top bar",
+                    "在顶栏的下拉列表中选 LoRA，而不是 Fine Tune",
+                ),
+            ),
+            (
+                "freeze-layers",
+                said(
+                    Target::Program,
+                    "tab training: Train Text Encoder off",
+                    "training 标签页：关闭 Train Text Encoder",
+                ),
+            ),
+            (
+                "fewer-workers",
+                said(
+                    Target::Program,
+                    "tab general: Dataloader Threads {tried}",
+                    "general 标签页：Dataloader Threads 设为 {tried}",
+                ),
+            ),
+        ],
+        lacks: &["chunk-the-operation", "group-by-length"],
+    },
+    // openrlhf/cli/train_{sft,ppo_ray}.py, OpenRLHF 0.11.0. Versions before had flat names:
+    // --micro_train_batch_size, --gradient_checkpointing, --adam_offload, --zero_stage, --max_len,
+    // --vllm_gpu_memory_utilization (seen in scripts written for them; which release renamed them was not
+    // seen). It trains in bf16 (--ds.param_dtype), with flash_attention_2, and validates with the batch of
+    // training; optimizers are adam and muon. --train.micro_batch_size accumulates to --train.batch_size.
+    Tool {
+        name: "OpenRLHF",
+        files: &["/openrlhf/"],
+        scripts: &[
+            "openrlhf.cli.train_sft",
+            "openrlhf.cli.train_dpo",
+            "openrlhf.cli.train_rm",
+            "openrlhf.cli.train_ppo_ray",
+        ],
+        clue: None,
+        rows: &[
+            (
+                "smaller-batch",
+                option("--train.micro_batch_size {batch}")
+                    .note("--micro_train_batch_size in older versions", "旧版本为 --micro_train_batch_size"),
+            ),
+            (
+                "gradient-checkpointing",
+                option("--model.gradient_checkpointing_enable").note(
+                    "--actor.… in train_ppo_ray; --gradient_checkpointing in older versions",
+                    "train_ppo_ray 中为 --actor.…；旧版本为 --gradient_checkpointing",
+                ),
+            ),
+            (
+                "cpu-offload",
+                option("--ds.adam_offload").note("--adam_offload in older versions", "旧版本为 --adam_offload"),
+            ),
+            (
+                "shard-states",
+                said(
+                    Target::Program,
+                    "ZeRO stage 3: --ds.zero_stage 3 (--zero_stage 3 in older versions)",
+                    "ZeRO 第 3 阶段：--ds.zero_stage 3（旧版本为 --zero_stage 3）",
+                ),
+            ),
+            (
+                "shorter-sequences",
+                option("--data.max_len <fewer>").note("--max_len in older versions", "旧版本为 --max_len"),
+            ),
+            ("lora", option("--ds.lora.rank 16")),
+            ("qlora", option("--ds.load_in_4bit --ds.lora.rank 16")),
+            ("weight-offload", option("--ref.offload --reward.offload").note("in train_ppo_ray", "用于 train_ppo_ray")),
+            (
+                "lower-engine-memory",
+                option("--vllm.gpu_memory_utilization <smaller>")
+                    .note("--vllm_gpu_memory_utilization in older versions", "旧版本为 --vllm_gpu_memory_utilization"),
+            ),
+            ("fewer-workers", option("--data.dataloader_num_workers {tried}")),
+        ],
+        lacks: &[
+            "mixed-precision",
+            "eight-bit-optimizer",
+            "lighter-optimizer",
+            "fused-attention",
+            "kv-cache-dtype",
+            "fewer-sequences",
+            "chunk-the-operation",
+        ],
+    },
+    // swift/trainers/arguments.py, swift/arguments/, docs/source_en/Instruction/Command-line-parameters.md,
+    // ms-swift 4.6.0.dev0. Command `swift` is left out: a compiler and OpenStack's client are called so
+    // too. Gradient checkpointing is in force; fp16 or bf16 follow --torch_dtype; batch 1 and LoRA
+    // (--tuner_type, new in these sources) unless set. swift infer takes --max_batch_size with the
+    // transformers backend.
+    Tool {
+        name: "ms-swift",
+        files: &[
+            "/ms-swift/",
+            "/swift/cli/",
+            "/swift/llm/",
+            "/swift/trainers/",
+            "/swift/pipelines/",
+            "/swift/rlhf_trainers/",
+        ],
+        scripts: &[],
+        clue: None,
+        rows: &[
+            (
+                "smaller-batch",
+                option("--per_device_train_batch_size {batch} --gradient_accumulation_steps {steps}").when("trains"),
+            ),
+            ("smaller-batch", option("--max_batch_size {batch}").unless("trains")),
+            ("gradient-accumulation", option("--gradient_accumulation_steps {steps}")),
+            ("smaller-eval-batch", option("--per_device_eval_batch_size {tried}")),
+            ("mixed-precision", option("--torch_dtype bfloat16").unless("before-ampere")),
+            ("mixed-precision", option("--torch_dtype float16").when("before-ampere")),
+            ("eight-bit-optimizer", option("--optim adamw_8bit")),
+            ("shorter-sequences", option("--max_length <fewer>")),
+            (
+                "smaller-images",
+                option("--max_pixels <fewer>")
+                    .note("the variable MAX_PIXELS for Qwen2.5-VL", "Qwen2.5-VL 也可用环境变量 MAX_PIXELS"),
+            ),
+            ("fused-attention", option("--attn_impl flash_attn")),
+            ("qlora", option("--quant_method bnb --quant_bits 4").note("with LoRA", "配合 LoRA").when("trains")),
+            ("weight-quantisation", option("--quant_method bnb --quant_bits 4").unless("trains")),
+            (
+                "freeze-layers",
+                option("--freeze_parameters_ratio <share>")
+                    .note("0 to 1, where all weights are trained", "取 0 到 1，用于全参数训练"),
+            ),
+            (
+                "shard-states",
+                said(Target::Program, "ZeRO stage 3: --deepspeed zero3", "ZeRO 第 3 阶段：--deepspeed zero3"),
+            ),
+            (
+                "cpu-offload",
+                said(
+                    Target::Program,
+                    "ZeRO with offload: --deepspeed zero3_offload",
+                    "带卸载的 ZeRO：--deepspeed zero3_offload",
+                ),
+            ),
+            (
+                "fewer-workers",
+                option("--dataloader_num_workers {tried}")
+                    .note("--dataset_num_proc for the preparation of data", "预处理数据时用 --dataset_num_proc"),
+            ),
+            ("read-less-at-once", option("--lazy_tokenize true").note("or --streaming true", "或 --streaming true")),
+            ("lower-engine-memory", option("--vllm_gpu_memory_utilization <smaller>")),
+            ("max-model-len", option("--vllm_max_model_len <fewer>")),
+            ("fewer-sequences", option("--vllm_max_num_seqs <fewer>")),
+        ],
+        lacks: &["gradient-checkpointing", "chunk-the-operation"],
+    },
+    // Scripts of NeMo 2.6 that train recognition of speech (examples/asr/, conf/fastconformer/*.yaml):
+    // hydra's overrides. The package is imported by other programs, so only its scripts count.
+    // nemo/collections/asr has no checkpoints of activations. With use_lhotse the batch is
+    // model.train_ds.batch_duration, in seconds (nemo/collections/common/data/lhotse/dataloader.py).
+    // model.joint belongs to transducers.
+    Tool {
+        name: "NeMo's ASR scripts",
+        files: &[
+            "/speech_to_text_ctc.py",
+            "/speech_to_text_ctc_bpe.py",
+            "/speech_to_text_rnnt.py",
+            "/speech_to_text_rnnt_bpe.py",
+            "/speech_to_text_hybrid_rnnt_ctc_bpe.py",
+            "/speech_to_text_hybrid_rnnt_ctc_char.py",
+            "/speech_to_text_aed.py",
+            "/speech_to_text_finetune.py",
+        ],
+        scripts: &[
+            "speech_to_text_ctc.py",
+            "speech_to_text_ctc_bpe.py",
+            "speech_to_text_rnnt.py",
+            "speech_to_text_rnnt_bpe.py",
+            "speech_to_text_hybrid_rnnt_ctc_bpe.py",
+            "speech_to_text_hybrid_rnnt_ctc_char.py",
+            "speech_to_text_aed.py",
+            "speech_to_text_finetune.py",
+        ],
+        clue: None,
+        rows: &[
+            (
+                "smaller-batch",
+                option("model.train_ds.batch_size={batch} trainer.accumulate_grad_batches={steps}").note(
+                    "with use_lhotse: a smaller model.train_ds.batch_duration",
+                    "使用 use_lhotse 时减小 model.train_ds.batch_duration",
+                ),
+            ),
+            ("gradient-accumulation", option("trainer.accumulate_grad_batches={steps}")),
+            ("smaller-eval-batch", option("model.validation_ds.batch_size={tried}")),
+            ("mixed-precision", option("trainer.precision=bf16").unless("before-ampere")),
+            ("mixed-precision", option("trainer.precision=16").when("before-ampere")),
+            ("shorter-sequences", option("model.train_ds.max_duration=<seconds>")),
+            (
+                "chunk-the-operation",
+                option("model.joint.fuse_loss_wer=true model.joint.fused_batch_size=4")
+                    .note("transducers; then 2", "用于 transducer；再试 2"),
+            ),
+            ("fewer-workers", option("model.train_ds.num_workers={tried}")),
+        ],
+        lacks: &["gradient-checkpointing", "smaller-images", "fused-attention", "activation-offload"],
+    },
+    // examples/asr/transcribe_speech.py of NeMo 2.6: nothing is trained; bfloat16 by itself where the
+    // device has it.
+    Tool {
+        name: "NeMo's transcribe_speech.py",
+        files: &["/transcribe_speech.py"],
+        scripts: &["transcribe_speech.py"],
+        clue: None,
+        rows: &[
+            ("smaller-batch", option("batch_size={batch}").note("32 unless set", "默认 32")),
+            ("smaller-eval-batch", option("batch_size={tried}").note("32 unless set", "默认 32")),
+            ("mixed-precision", option("compute_dtype=float16").when("before-ampere")),
+            ("other-device", option("cuda=-1").note("on the CPU", "在 CPU 上")),
+            ("fewer-workers", option("num_workers={tried}")),
+        ],
+        lacks: &["no-grad-in-eval", "chunk-the-operation", "smaller-images", "weight-quantisation"],
+    },
+    // examples/nlp/language_modeling/ of NeMo (conf/megatron_gpt_config.yaml, tuning/conf/
+    // megatron_gpt_finetuning_config.yaml): the global batch is kept by accumulation; precision is 16 or
+    // bf16 there.
+    Tool {
+        name: "NeMo's Megatron scripts",
+        files: &["/megatron_gpt_pretraining.py", "/megatron_gpt_finetuning.py"],
+        scripts: &["megatron_gpt_pretraining.py", "megatron_gpt_finetuning.py"],
+        clue: None,
+        rows: &[
+            (
+                "smaller-batch",
+                option("model.micro_batch_size={batch}")
+                    .note("it accumulates to model.global_batch_size", "自动累积到 model.global_batch_size"),
+            ),
+            (
+                "gradient-checkpointing",
+                option(
+                    "model.activations_checkpoint_granularity=full model.activations_checkpoint_method=uniform \
+                     model.activations_checkpoint_num_layers=1",
+                ),
+            ),
+            (
+                "shorter-sequences",
+                option("model.encoder_seq_length=<fewer>").note(
+                    "model.data.train_ds.max_seq_length where it is tuned",
+                    "微调时为 model.data.train_ds.max_seq_length",
+                ),
+            ),
+            ("more-devices", option("model.tensor_model_parallel_size=<GPUs>")),
+            ("fewer-workers", option("model.data.num_workers={tried}")),
+        ],
+        lacks: &["smaller-images", "chunk-the-operation", "eight-bit-optimizer", "mixed-precision"],
+    },
+    // examples/tts/fastpitch.py (conf/fastpitch_align_v1.05.yaml) of NeMo 2.6: sizes stand under
+    // dataloader_params; precision is 16 there.
+    Tool {
+        name: "NeMo's TTS scripts",
+        files: &["/examples/tts/fastpitch.py", "/fastpitch_finetune.py"],
+        scripts: &["fastpitch.py", "fastpitch_finetune.py"],
+        clue: None,
+        rows: &[
+            (
+                "smaller-batch",
+                option("model.train_ds.dataloader_params.batch_size={batch} trainer.accumulate_grad_batches={steps}"),
+            ),
+            ("smaller-eval-batch", option("model.validation_ds.dataloader_params.batch_size={tried}")),
+            ("fewer-workers", option("model.train_ds.dataloader_params.num_workers={tried}")),
+        ],
+        lacks: &["mixed-precision", "gradient-checkpointing", "smaller-images", "chunk-the-operation"],
+    },
+    // megatron/training/arguments.py and config/training_config.py,
+    // megatron/core/transformer/transformer_config.py, August 2026. megatron.core is a library:
+    // megatron/training and the scripts count. --batch-size and --checkpoint-activations are refused today
+    // (use --micro-batch-size, --recompute-activations). The global batch is kept by accumulation.
+    // --optimizer-cpu-offload asks for --use-precision-aware-optimizer. It chooses fused attention by
+    // itself (--attention-backend auto; --use-flash-attn before).
+    Tool {
+        name: "Megatron-LM",
+        files: &["/megatron/training/", "/pretrain_gpt.py"],
+        scripts: &["pretrain_gpt.py", "pretrain_hybrid.py", "pretrain_mamba.py", "pretrain_vlm.py"],
+        clue: None,
+        rows: &[
+            (
+                "smaller-batch",
+                option("--micro-batch-size {batch}")
+                    .note("it accumulates to --global-batch-size", "自动累积到 --global-batch-size"),
+            ),
+            (
+                "gradient-checkpointing",
+                option("--recompute-granularity full --recompute-method uniform --recompute-num-layers 1")
+                    .note("--recompute-activations costs less", "--recompute-activations 代价更小"),
+            ),
+            ("mixed-precision", option("--bf16").unless("before-ampere")),
+            ("mixed-precision", option("--fp16").when("before-ampere")),
+            (
+                "lighter-optimizer",
+                option("--use-precision-aware-optimizer --exp-avg-dtype bf16 --exp-avg-sq-dtype bf16"),
+            ),
+            ("shard-states", option("--use-distributed-optimizer")),
+            ("cpu-offload", option("--optimizer-cpu-offload --use-precision-aware-optimizer")),
+            (
+                "more-devices",
+                option("--tensor-model-parallel-size <GPUs>")
+                    .note("or --pipeline-model-parallel-size", "或 --pipeline-model-parallel-size"),
+            ),
+            ("shorter-sequences", option("--seq-length <fewer>")),
+            ("fewer-workers", option("--num-workers {tried}")),
+        ],
+        lacks: &["fused-attention", "lora", "qlora", "freeze-layers", "chunk-the-operation", "group-by-length"],
+    },
+    // egs/*/ASR/*/train.py, decode.py and asr_datamodule.py of icefall, June 2026: a batch is
+    // --max-duration seconds of sound, for training, validation and decoding. train.py sets --use-fp16 (and
+    // --use-bf16 in zipformer); recipes for self-supervised training only have --accum-grad. Its own line:
+    // "Your GPU ran out of memory with the current max_duration setting." zipformer/train.py leaves out
+    // utterances beyond 20 seconds.
+    Tool {
+        name: "icefall",
+        files: &[
+            "/icefall/",
+            "/zipformer/train.py",
+            "/zipformer/decode.py",
+            "/pruned_transducer_stateless2/train.py",
+            "/pruned_transducer_stateless5/train.py",
+            "/pruned_transducer_stateless7/train.py",
+            "/pruned_transducer_stateless7_streaming/train.py",
+            "/conformer_ctc/train.py",
+            "/conformer_ctc2/train.py",
+            "/tdnn_lstm_ctc/train.py",
+        ],
+        scripts: &[],
+        clue: None,
+        rows: &[
+            ("smaller-batch", option("--max-duration <half>").note("seconds of sound in a batch", "一个批次的总秒数")),
+            (
+                "smaller-eval-batch",
+                option("--max-duration <half>").note("seconds of sound in a batch", "一个批次的总秒数"),
+            ),
+            (
+                "mixed-precision",
+                option("--use-fp16 true")
+                    .note("not in conformer_ctc, tdnn_lstm_ctc", "conformer_ctc、tdnn_lstm_ctc 没有")
+                    .when("trains"),
+            ),
+            ("fewer-workers", option("--num-workers {tried}")),
+        ],
+        lacks: &[
+            "gradient-checkpointing",
+            "gradient-accumulation",
+            "eight-bit-optimizer",
+            "lighter-optimizer",
+            "shorter-sequences",
+            "group-by-length",
+            "chunk-the-operation",
+            "fused-attention",
+        ],
+    },
+    // espnet2/tasks/abs_task.py: options on the command line (--batch_size; underscores only) or keys in
+    // conf/train_*.yaml. Sizes are those of all GPUs together (espnet pull request 4436). batch_type length
+    // or numel counts batch_bins; folded, sorted and unsorted count batch_size. use_adapter was use_lora.
+    // It is imported for inference too, so the trainer and the scripts that train count.
+    Tool {
+        name: "ESPnet2",
+        files: &[
+            "/espnet2/train/trainer.py",
+            "/espnet2/main_funcs/",
+            "/espnet2/bin/asr_train.py",
+            "/espnet2/bin/lm_train.py",
+        ],
+        scripts: &[
+            "espnet2.bin.asr_train",
+            "espnet2.bin.lm_train",
+            "espnet2.bin.mt_train",
+            "espnet2.bin.enh_train",
+            "espnet2.bin.diar_train",
+            "espnet2.bin.hubert_train",
+            "espnet2.bin.gan_tts_train",
+            "espnet2.bin.gan_svs_train",
+        ],
+        clue: None,
+        rows: &[
+            (
+                "smaller-batch",
+                option("batch_bins: <half>").note(
+                    "batch_size where batch_type is folded, sorted or unsorted",
+                    "batch_type 为 folded、sorted 或 unsorted 时用 batch_size",
+                ),
+            ),
+            ("smaller-batch", option("accum_grad: <twice>")),
+            ("gradient-accumulation", option("accum_grad: {steps}")),
+            (
+                "smaller-eval-batch",
+                option("valid_batch_bins: <fewer>").note("or valid_batch_size", "或 valid_batch_size"),
+            ),
+            ("mixed-precision", option("use_amp: true")),
+            ("freeze-layers", option("freeze_param: [<module>]").note("such as encoder", "例如 encoder")),
+            ("lora", option("use_adapter: true").note("use_lora: true in older versions", "旧版本为 use_lora: true")),
+            ("shard-states", option("sharded_ddp: true").note("needs fairscale", "需要 fairscale")),
+            ("fewer-workers", option("num_workers: {tried}")),
+            ("bound-the-cache", option("max_cache_size: 0")),
+        ],
+        lacks: &[
+            "eight-bit-optimizer",
+            "smaller-images",
+            "chunk-the-operation",
+            "fused-attention",
+            "activation-offload",
+        ],
+    },
+    // speechbrain/core.py, speechbrain/utils/run_opts.py, recipes/*/hparams/*.yaml, SpeechBrain 1.1.0: keys
+    // of the YAML file are options behind it. Counted over the recipes: batch_size 187, num_workers 69,
+    // test_batch_size 55, grad_accumulation_factor 52, avoid_if_longer_than 37, max_batch_length_train 26
+    // (where dynamic_batching is true). --precision replaced --auto_mix_prec and --bfloat16_mix_prec.
+    // Models of transformers are loaded with their checkpoints off. core.py is in force where a Brain
+    // trains, be it a recipe's or one's own.
+    Tool {
+        name: "SpeechBrain's recipes",
+        files: &["/speechbrain/core.py"],
+        scripts: &[],
+        clue: None,
+        rows: &[
+            (
+                "smaller-batch",
+                option("--batch_size={batch} --grad_accumulation_factor={steps}").note(
+                    "a smaller --max_batch_length_train where dynamic_batching is on",
+                    "dynamic_batching 打开时减小 --max_batch_length_train",
+                ),
+            ),
+            ("gradient-accumulation", option("--grad_accumulation_factor={steps}")),
+            (
+                "smaller-eval-batch",
+                option("--test_batch_size={tried}").note(
+                    "--max_batch_length_val where dynamic_batching is on",
+                    "dynamic_batching 打开时为 --max_batch_length_val",
+                ),
+            ),
+            ("mixed-precision", option("--precision=bf16").unless("before-ampere")),
+            (
+                "mixed-precision",
+                option("--precision=fp16")
+                    .note("--auto_mix_prec in older versions", "旧版本为 --auto_mix_prec")
+                    .when("before-ampere"),
+            ),
+            ("shorter-sequences", option("--avoid_if_longer_than=<seconds>")),
+            ("fewer-workers", option("--num_workers={tried}")),
+        ],
+        lacks: &["gradient-checkpointing", "eight-bit-optimizer", "smaller-images", "chunk-the-operation"],
+    },
+    // TTS/bin/train_{tts,vocoder,encoder}.py read config.json (TTS/tts/configs/shared_configs.py,
+    // TTS/config/ shared_configs.py, docs/source/faq.md), Coqui TTS 0.22.0. The package is imported by
+    // other programs, so only these scripts count; recipes are Python files of their own with the same
+    // names as arguments.
+    Tool {
+        name: "Coqui TTS' training scripts",
+        files: &["/tts/bin/train_tts.py", "/tts/bin/train_vocoder.py", "/tts/bin/train_encoder.py"],
+        scripts: &["train_tts.py", "train_vocoder.py", "TTS.bin.train_tts", "TTS.bin.train_vocoder"],
+        clue: None,
+        rows: &[
+            ("smaller-batch", option("\"batch_size\": {batch}").note("in config.json", "写在 config.json 中")),
+            (
+                "smaller-eval-batch",
+                option("\"eval_batch_size\": {tried}").note("in config.json", "写在 config.json 中"),
+            ),
+            ("mixed-precision", option("\"mixed_precision\": true").note("in config.json", "写在 config.json 中")),
+            (
+                "shorter-sequences",
+                option("\"max_audio_len\": <samples>")
+                    .note("and \"max_text_len\", in config.json", "以及 \"max_text_len\"，写在 config.json 中"),
+            ),
+            ("fewer-workers", option("\"num_loader_workers\": {tried}").note("in config.json", "写在 config.json 中")),
+        ],
+        lacks: &["gradient-checkpointing", "eight-bit-optimizer", "smaller-images", "chunk-the-operation"],
+    },
+    // TTS/bin/synthesize.py, 0.22.0: neither batch nor precision nor length can be set.
+    Tool {
+        name: "Coqui TTS' command",
+        files: &["/tts/bin/synthesize.py", "/bin/tts"],
+        scripts: &["tts"],
+        clue: None,
+        rows: &[(
+            "other-device",
+            said(
+                Target::Program,
+                "without --use_cuda and --device: it runs on the CPU unless told otherwise",
+                "去掉 --use_cuda 和 --device：默认在 CPU 上运行",
+            ),
+        )],
+        lacks: &[
+            "smaller-batch",
+            "mixed-precision",
+            "weight-quantisation",
+            "no-grad-in-eval",
+            "chunk-the-operation",
+            "weight-offload",
+        ],
+    },
+    // tensor2tensor/bin/t2t_{trainer,decoder}.py, utils/{flags,optimize,decoding}.py,
+    // layers/common_hparams.py and README.md, 1.15.7. batch_size counts tokens for each GPU in problems of
+    // text. All hparams go into one --hparams. It takes 95 % of the GPU unless told otherwise.
+    Tool {
+        name: "tensor2tensor",
+        files: &["/tensor2tensor/bin/", "/tensor2tensor/utils/t2t_model.py", "/tensor2tensor/utils/trainer_lib.py"],
+        scripts: &["t2t-trainer", "t2t_trainer.py", "t2t-decoder", "t2t_decoder.py"],
+        clue: None,
+        rows: &[
+            (
+                "smaller-batch",
+                option("batch_size=<half>")
+                    .note("in --hparams; tokens for each GPU", "写在 --hparams 中；每个 GPU 的 token 数")
+                    .when("trains"),
+            ),
+            (
+                "smaller-batch",
+                option("batch_size=<half>").note("in --decode_hparams", "写在 --decode_hparams 中").unless("trains"),
+            ),
+            (
+                "gradient-accumulation",
+                option("optimizer=multistep_adam,optimizer_multistep_accumulate_steps={steps}")
+                    .note("in --hparams", "写在 --hparams 中"),
+            ),
+            ("mixed-precision", option("--gpu_automatic_mixed_precision").when("trains")),
+            ("lighter-optimizer", option("optimizer=adafactor").note("in --hparams", "写在 --hparams 中")),
+            (
+                "shorter-sequences",
+                option("max_length=<tokens>")
+                    .note("in --hparams; longer ones are left out", "写在 --hparams 中；更长的会被略去")
+                    .when("trains"),
+            ),
+            (
+                "shorter-sequences",
+                option("max_input_size=<tokens>")
+                    .note("in --decode_hparams", "写在 --decode_hparams 中")
+                    .unless("trains"),
+            ),
+            ("preallocation-fraction", option("--worker_gpu_memory_fraction=<share>")),
+        ],
+        lacks: &[
+            "gradient-checkpointing",
+            "eight-bit-optimizer",
+            "chunk-the-operation",
+            "fused-attention",
+            "fewer-workers",
+        ],
+    },
+    // research/object_detection/ of tensorflow/models: model_main_tf2.py and
+    // protos/{train,input_reader,image_resizer, eval}.proto, which name what may stand in pipeline.config.
+    // Batch of validation is 1 unless set. Queues of 2000 images (queue_capacity, min_after_dequeue,
+    // prefetch_size) are marked deprecated. No option for 16 bit on a GPU, accumulation or checkpoints
+    // stands in them.
+    Tool {
+        name: "TensorFlow's Object Detection API",
+        files: &[
+            "/object_detection/model_lib_v2.py",
+            "/object_detection/model_lib.py",
+            "/object_detection/model_main_tf2.py",
+            "/object_detection/model_main.py",
+            "/object_detection/legacy/train.py",
+        ],
+        scripts: &["model_main_tf2.py", "model_main.py"],
+        clue: None,
+        rows: &[
+            (
+                "smaller-batch",
+                option("batch_size: {total}")
+                    .note("train_config in pipeline.config", "pipeline.config 的 train_config"),
+            ),
+            (
+                "smaller-images",
+                said(
+                    Target::Program,
+                    "image_resizer in pipeline.config: smaller dimensions (max_dimension, or height and width)",
+                    "pipeline.config 的 image_resizer：减小尺寸（max_dimension，或 height 和 width）",
+                ),
+            ),
+            (
+                "freeze-layers",
+                option("freeze_variables: \"<pattern>\"")
+                    .note("train_config in pipeline.config", "pipeline.config 的 train_config"),
+            ),
+            (
+                "bound-the-cache",
+                said(
+                    Target::Program,
+                    "train_input_reader in pipeline.config: shuffle_buffer_size 256, mask_type PNG_MASKS",
+                    "pipeline.config 的 train_input_reader：shuffle_buffer_size 256、mask_type PNG_MASKS",
+                ),
+            ),
+            (
+                "read-less-at-once",
+                said(
+                    Target::Program,
+                    "train_input_reader in pipeline.config: shuffle_buffer_size 256, num_parallel_batches 1",
+                    "pipeline.config 的 train_input_reader：shuffle_buffer_size 256、num_parallel_batches 1",
+                ),
+            ),
+            (
+                "fewer-workers",
+                option("num_readers: {tried}")
+                    .note("train_input_reader in pipeline.config", "pipeline.config 的 train_input_reader"),
+            ),
+        ],
+        lacks: &[
+            "smaller-eval-batch",
+            "mixed-precision",
+            "gradient-accumulation",
+            "gradient-checkpointing",
+            "eight-bit-optimizer",
+            "chunk-the-operation",
+            "no-grad-in-eval",
+        ],
+    },
+    // OpenMMLab's projects on mmengine (MMDetection 3, MMSegmentation 1, MMPose 1 ...): mmdetection
+    // tools/train.py, configs/_base_/datasets/coco_detection.py, mmengine 0.11.0rc0
+    // (docs/en/common_usage/save_gpu_memory.md, runner/runner.py). tools/train.py has --amp and
+    // --cfg-options; val_dataloader has batch 1 unless set. activation_checkpointing is a list of modules;
+    // with_cp is ResNet's own.
+    Tool {
+        name: "OpenMMLab on mmengine",
+        files: &["/mmengine/runner/"],
+        scripts: &[],
+        clue: None,
+        rows: &[
+            (
+                "smaller-batch",
+                option("train_dataloader.batch_size={batch} optim_wrapper.accumulative_counts={steps}")
+                    .note("behind --cfg-options", "写在 --cfg-options 之后"),
+            ),
+            (
+                "gradient-accumulation",
+                option("optim_wrapper.accumulative_counts={steps}")
+                    .note("behind --cfg-options", "写在 --cfg-options 之后"),
+            ),
+            (
+                "smaller-eval-batch",
+                option("val_dataloader.batch_size={tried}").note("behind --cfg-options", "写在 --cfg-options 之后"),
+            ),
+            (
+                "gradient-checkpointing",
+                option("model.backbone.with_cp=True").note(
+                    "behind --cfg-options; or activation_checkpointing, a list of modules",
+                    "写在 --cfg-options 之后；或 activation_checkpointing，模块列表",
+                ),
+            ),
+            ("mixed-precision", option("--amp").when("trains")),
+            (
+                "smaller-images",
+                said(
+                    Target::Program,
+                    "a smaller scale of Resize in train_pipeline of the configuration",
+                    "配置文件 train_pipeline 中 Resize 的 scale 改小",
+                ),
+            ),
+            (
+                "fewer-workers",
+                option("train_dataloader.num_workers={tried}").note("behind --cfg-options", "写在 --cfg-options 之后"),
+            ),
+        ],
+        lacks: &["group-by-length"],
+    },
+    // The same on mmcv 1 (MMDetection 1 and 2, MMSegmentation 0 ...): mmcv/runner/hooks/optimizer.py,
+    // mmdetection 2 docs/en/faq.md and mmdet/utils/compat_config.py (imgs_per_gpu became samples_per_gpu in
+    // MMDetection 2.0). fp16.loss_scale was seen as 512. and 'dynamic'; the cumulative hook as options in
+    // scripts of projects.
+    Tool {
+        name: "OpenMMLab on mmcv 1",
+        files: &["/mmcv/runner/", "/mmcv/parallel/"],
+        scripts: &[],
+        clue: None,
+        rows: &[
+            (
+                "smaller-batch",
+                option("data.samples_per_gpu={batch}").note(
+                    "behind --cfg-options; imgs_per_gpu in MMDetection 1",
+                    "写在 --cfg-options 之后；MMDetection 1 中为 imgs_per_gpu",
+                ),
+            ),
+            (
+                "gradient-accumulation",
+                option(
+                    "optimizer_config.type=GradientCumulativeOptimizerHook \
+                     optimizer_config.cumulative_iters={steps}",
+                )
+                .note("behind --cfg-options", "写在 --cfg-options 之后"),
+            ),
+            (
+                "gradient-checkpointing",
+                option("model.backbone.with_cp=True").note("behind --cfg-options", "写在 --cfg-options 之后"),
+            ),
+            ("mixed-precision", option("fp16 = dict(loss_scale=512.)").note("in the configuration", "写在配置文件中")),
+            (
+                "smaller-images",
+                said(
+                    Target::Program,
+                    "a smaller img_scale of Resize in train_pipeline of the configuration",
+                    "配置文件 train_pipeline 中 Resize 的 img_scale 改小",
+                ),
+            ),
+            (
+                "chunk-the-operation",
+                said(
+                    Target::Program,
+                    "gpu_assign_thr=<boxes> in the assigner: overlaps of more boxes are computed on the CPU",
+                    "在 assigner 中设 gpu_assign_thr=<框数>：框更多时在 CPU 上计算重叠",
+                ),
+            ),
+            (
+                "fewer-workers",
+                option("data.workers_per_gpu={tried}").note("behind --cfg-options", "写在 --cfg-options 之后"),
+            ),
+        ],
+        lacks: &["group-by-length", "shorter-sequences"],
+    },
+    // maskrcnn_benchmark/config/defaults.py and README.md, November 2019: keys behind the command. Batches
+    // are those of all GPUs together; for a smaller one the README changes the learning rate, the schedule
+    // and MODEL.RPN.FPN_POST_NMS_TOP_N_TRAIN (1000 for each picture) too. DTYPE "float16" needs apex.
+    Tool {
+        name: "maskrcnn-benchmark",
+        files: &["/maskrcnn_benchmark/"],
+        scripts: &[],
+        clue: None,
+        rows: &[
+            (
+                "smaller-batch",
+                option("SOLVER.IMS_PER_BATCH {total}")
+                    .note(
+                        "MODEL.RPN.FPN_POST_NMS_TOP_N_TRAIN 1000 for each picture",
+                        "每张图片对应 MODEL.RPN.FPN_POST_NMS_TOP_N_TRAIN 1000",
+                    )
+                    .when("trains"),
+            ),
+            ("smaller-eval-batch", option("TEST.IMS_PER_BATCH {tried}")),
+            ("mixed-precision", option("DTYPE \"float16\"").note("needs apex", "需要 apex")),
+            (
+                "smaller-images",
+                option("INPUT.MAX_SIZE_TRAIN {shown}")
+                    .note("and a smaller INPUT.MIN_SIZE_TRAIN", "并减小 INPUT.MIN_SIZE_TRAIN")
+                    .when("trains"),
+            ),
+            (
+                "smaller-images",
+                option("INPUT.MAX_SIZE_TEST {shown}")
+                    .note("and a smaller INPUT.MIN_SIZE_TEST", "并减小 INPUT.MIN_SIZE_TEST")
+                    .unless("trains"),
+            ),
+            ("freeze-layers", option("MODEL.BACKBONE.FREEZE_CONV_BODY_AT 4").note("2 unless set", "默认 2")),
+            ("fewer-workers", option("DATALOADER.NUM_WORKERS {tried}")),
+        ],
+        lacks: &[
+            "gradient-checkpointing",
+            "gradient-accumulation",
+            "eight-bit-optimizer",
+            "shorter-sequences",
+            "group-by-length",
+            "chunk-the-operation",
+        ],
+    },
+    // ppdet/utils/cli.py, tools/train.py, ppdet/data/reader.py, configs/*/_base_/*reader.yml,
+    // PaddleDetection October 2024; configs/picodet/README.md names TrainReader's batch for this error. One
+    // -o takes all keys.
+    Tool {
+        name: "PaddleDetection",
+        files: &["/ppdet/"],
+        scripts: &[],
+        clue: None,
+        rows: &[
+            (
+                "smaller-batch",
+                option("TrainReader.batch_size={batch}")
+                    .note(
+                        "behind -o; and a smaller LearningRate.base_lr",
+                        "写在 -o 之后；并相应减小 LearningRate.base_lr",
+                    )
+                    .when("trains"),
+            ),
+            ("smaller-eval-batch", option("EvalReader.batch_size={tried}").note("behind -o", "写在 -o 之后")),
+            ("mixed-precision", option("--amp").when("trains")),
+            (
+                "smaller-images",
+                said(
+                    Target::Program,
+                    "a smaller target_size of BatchRandomResize or RandomResize in the reader's .yml",
+                    "在 reader 的 .yml 中减小 BatchRandomResize 或 RandomResize 的 target_size",
+                ),
+            ),
+            ("shm-size", option("TrainReader.use_shared_memory=False").note("behind -o", "写在 -o 之后")),
+            ("fewer-workers", option("worker_num={tried}").note("behind -o", "写在 -o 之后")),
+        ],
+        lacks: &["gradient-accumulation", "gradient-checkpointing", "eight-bit-optimizer", "chunk-the-operation"],
+    },
+    // tools/train.py, tools/val.py, tools/predict.py, paddleseg/core/val.py (batch 1),
+    // configs/_base_/*.yml, PaddleSeg October 2024. --precision takes fp32 or fp16. Windows of val.py and
+    // predict.py: --is_slide.
+    Tool {
+        name: "PaddleSeg",
+        files: &["/paddleseg/"],
+        scripts: &[],
+        clue: None,
+        rows: &[
+            ("smaller-batch", option("--batch_size {batch}").when("trains")),
+            ("mixed-precision", option("--precision fp16").when("trains")),
+            (
+                "smaller-images",
+                said(
+                    Target::Program,
+                    "a smaller crop_size of RandomPaddingCrop in the configuration",
+                    "在配置文件中减小 RandomPaddingCrop 的 crop_size",
+                )
+                .when("trains"),
+            ),
+            (
+                "smaller-images",
+                option("--is_slide --crop_size 512 512 --stride 384 384")
+                    .note("windows of a picture", "把图片分成窗口处理")
+                    .unless("trains"),
+            ),
+            ("fewer-workers", option("--num_workers {tried}")),
+        ],
+        lacks: &[
+            "smaller-eval-batch",
+            "gradient-accumulation",
+            "gradient-checkpointing",
+            "eight-bit-optimizer",
+            "shorter-sequences",
+            "chunk-the-operation",
+        ],
+    },
+    // tools/program.py (-o takes all keys), tools/train.py, configs/det/PP-OCRv5/PP-OCRv5_mobile_det.yml
+    // and the command for 16 bit in PaddleOCR's documentation. ppocr/data is used for recognition too, so
+    // models and losses count.
+    Tool {
+        name: "PaddleOCR's training",
+        files: &["/paddleocr/tools/train.py", "/paddleocr/tools/program.py", "/ppocr/modeling/", "/ppocr/losses/"],
+        scripts: &[],
+        clue: None,
+        rows: &[
+            ("smaller-batch", option("Train.loader.batch_size_per_card={batch}").note("behind -o", "写在 -o 之后")),
+            ("smaller-eval-batch", option("Eval.loader.batch_size_per_card={tried}").note("behind -o", "写在 -o 之后")),
+            (
+                "mixed-precision",
+                option("Global.use_amp=True Global.scale_loss=1024.0 Global.use_dynamic_loss_scaling=True")
+                    .note("behind -o", "写在 -o 之后"),
+            ),
+            (
+                "smaller-images",
+                said(
+                    Target::Program,
+                    "a smaller size of EastRandomCropData in the section Train of the configuration (detection)",
+                    "在配置文件 Train 一节中减小 EastRandomCropData 的 size（检测模型）",
+                ),
+            ),
+            ("fewer-workers", option("Train.loader.num_workers={tried}").note("behind -o", "写在 -o 之后")),
+        ],
+        lacks: &["gradient-accumulation", "gradient-checkpointing", "eight-bit-optimizer", "chunk-the-operation"],
+    },
+    // tools/infer/predict_{system,det,rec}.py of PaddleOCR 2 (tools/infer/utility.py): --det_limit_side_len
+    // (with --det_limit_type max) was --det_max_side_len in 1.x; --gpu_mem is the first amount of its pool,
+    // in MB.
+    Tool {
+        name: "PaddleOCR's prediction",
+        files: &["/tools/infer/predict_system.py", "/tools/infer/predict_det.py", "/tools/infer/predict_rec.py"],
+        scripts: &["predict_system.py", "predict_det.py", "predict_rec.py"],
+        clue: None,
+        rows: &[
+            ("smaller-batch", option("--rec_batch_num 1")),
+            (
+                "smaller-images",
+                option("--det_limit_side_len 640 --det_limit_type max").note("960 unless set", "默认 960"),
+            ),
+            ("other-device", option("--use_gpu False")),
+            ("preallocation-fraction", option("--gpu_mem 500").note("MB", "单位 MB")),
+        ],
+        lacks: &["no-grad-in-eval", "chunk-the-operation", "weight-quantisation"],
+    },
+    // train.py, eval.py, data/config.py and README.md of YOLACT: the batch is that of all GPUs
+    // (--batch_alloc divides it unevenly); learning rate and iterations follow it by themselves. Validation
+    // takes one picture after another.
+    Tool {
+        name: "YOLACT",
+        files: &["/yolact/", "/yolact.py"],
+        scripts: &[],
+        clue: None,
+        rows: &[
+            ("smaller-batch", option("--batch_size={total}").when("trains")),
+            (
+                "smaller-images",
+                option("yolact_im400_config").note(
+                    "for --config; or a smaller max_size in data/config.py",
+                    "用作 --config；或在 data/config.py 中减小 max_size",
+                ),
+            ),
+            ("fewer-workers", option("--num_workers={tried}").when("trains")),
+        ],
+        lacks: &[
+            "smaller-eval-batch",
+            "mixed-precision",
+            "gradient-accumulation",
+            "gradient-checkpointing",
+            "eight-bit-optimizer",
+            "shorter-sequences",
+            "chunk-the-operation",
+        ],
+    },
+    // src/parser.c, src/dark_cuda.c, README.md and cfg/ of AlexeyAB's darknet: keys of [net] in the .cfg
+    // file. A step takes batch / subdivisions pictures, and gradients are accumulated over subdivisions by
+    // themselves. Its own line: "Try to set subdivisions=64 in your cfg-file.". Width and height are
+    // multiples of 32. optimized_memory 2 and 3 take 8 GB of page-locked memory of the host. 16 bit is
+    // decided when it is built (CUDNN_HALF). A program in C: a trace names src/dark_cuda.c.
+    Tool {
+        name: "darknet",
+        files: &["/src/dark_cuda.c", "/darknet/"],
+        scripts: &["darknet", "darknet.exe"],
+        clue: None,
+        rows: &[
+            (
+                "smaller-batch",
+                option("subdivisions=64")
+                    .note("[net] in the .cfg; batch stays as it is", ".cfg 的 [net]；batch 不变")
+                    .when("trains"),
+            ),
+            (
+                "gradient-accumulation",
+                option("subdivisions=64").note("[net] in the .cfg", ".cfg 的 [net]").when("trains"),
+            ),
+            (
+                "smaller-images",
+                said(
+                    Target::Program,
+                    "[net] in the .cfg: width=416 and height=416 (multiples of 32); random=0 in [yolo]",
+                    ".cfg 的 [net]：width=416、height=416（32 的倍数）；[yolo] 中 random=0",
+                ),
+            ),
+            (
+                "activation-offload",
+                option("optimized_memory=3")
+                    .note("[net] in the .cfg; 8 GB of the host's memory", ".cfg 的 [net]；占用 8 GB 主机内存")
+                    .when("trains"),
+            ),
+            (
+                "cudnn-workspace",
+                option("workspace_size_limit_MB=256")
+                    .note("[net] in the .cfg; 1024 unless set", ".cfg 的 [net]；默认 1024"),
+            ),
+        ],
+        lacks: &[
+            "mixed-precision",
+            "gradient-checkpointing",
+            "eight-bit-optimizer",
+            "fewer-workers",
+            "chunk-the-operation",
+            "no-grad-in-eval",
+        ],
+    },
+    // deeplabcut/compat.py (train_network, analyze_videos), pose_estimation_pytorch/config/base/*.yaml,
+    // docs/pytorch/pytorch_config.md, pose_cfg.yaml, create_project/new.py, DeepLabCut 3.0.1. Two engines:
+    // PyTorch reads pytorch_config.yaml, TensorFlow pose_cfg.yaml (batch 1 unless set). Videos are analysed
+    // with batch_size of the project's config.yaml (8 unless set). allow_growth is TensorFlow's.
+    Tool {
+        name: "DeepLabCut",
+        files: &["/deeplabcut/"],
+        scripts: &[],
+        clue: None,
+        rows: &[
+            (
+                "smaller-batch",
+                option("batch_size: {batch}")
+                    .note(
+                        "train_settings in pytorch_config.yaml (pose_cfg.yaml with TensorFlow)",
+                        "pytorch_config.yaml 的 train_settings（TensorFlow 则为 pose_cfg.yaml）",
+                    )
+                    .when("trains"),
+            ),
+            (
+                "smaller-batch",
+                option("batch_size: {batch}")
+                    .note("in the project's config.yaml", "写在项目的 config.yaml 中")
+                    .unless("trains"),
+            ),
+            (
+                "smaller-images",
+                said(
+                    Target::Program,
+                    "smaller crop_sampling in pytorch_config.yaml (global_scale in pose_cfg.yaml)",
+                    "减小 pytorch_config.yaml 的 crop_sampling（或 pose_cfg.yaml 的 global_scale）",
+                )
+                .when("trains"),
+            ),
+            (
+                "fewer-workers",
+                option("dataloader_workers: {tried}")
+                    .note("train_settings in pytorch_config.yaml", "pytorch_config.yaml 的 train_settings"),
+            ),
+            ("other-device", option("device: cpu").note("in pytorch_config.yaml", "写在 pytorch_config.yaml 中")),
+            (
+                "preallocation-fraction",
+                option("allow_growth=True").note(
+                    "train_network and analyze_videos, TensorFlow",
+                    "train_network 和 analyze_videos，TensorFlow",
+                ),
+            ),
+        ],
+        lacks: &[
+            "mixed-precision",
+            "gradient-accumulation",
+            "gradient-checkpointing",
+            "eight-bit-optimizer",
+            "chunk-the-operation",
+        ],
+    },
+    // sleap/training_profiles/*.json, sleap/nn/{training,inference}.py, sleap/config/*.yaml, SLEAP 1.4.1
+    // (TensorFlow): keys of the training profile; the window shows them as Batch Size and Input Scaling.
+    Tool {
+        name: "SLEAP",
+        files: &["/sleap/nn/"],
+        scripts: &["sleap-train", "sleap-track", "sleap-label"],
+        clue: None,
+        rows: &[
+            (
+                "smaller-batch",
+                option("\"batch_size\": {batch}")
+                    .note(
+                        "optimization in the training profile; Batch Size in the window",
+                        "训练配置的 optimization；窗口中为 Batch Size",
+                    )
+                    .when("trains"),
+            ),
+            ("smaller-batch", option("--batch_size {batch}").note("4 unless set", "默认 4").unless("trains")),
+            (
+                "smaller-images",
+                option("\"input_scaling\": 0.5")
+                    .note(
+                        "preprocessing in the training profile; Input Scaling",
+                        "训练配置的 preprocessing；Input Scaling",
+                    )
+                    .when("trains"),
+            ),
+            (
+                "bound-the-cache",
+                option("\"preload_data\": false")
+                    .note("optimization in the training profile", "训练配置的 optimization"),
+            ),
+            ("other-device", option("--cpu")),
+        ],
+        lacks: &[
+            "mixed-precision",
+            "gradient-accumulation",
+            "gradient-checkpointing",
+            "eight-bit-optimizer",
+            "chunk-the-operation",
+            "no-grad-in-eval",
+        ],
+    },
+    // sleap_nn/config/{trainer,data}_config.py, sleap_nn/cli.py, docs/help/faq.md, sleap-nn 0.3.3
+    // (PyTorch): keys of the YAML file of `sleap-nn train`. Optimizers are Adam and AdamW.
+    Tool {
+        name: "sleap-nn",
+        files: &["/sleap_nn/"],
+        scripts: &["sleap-nn"],
+        clue: None,
+        rows: &[
+            ("smaller-batch", option("trainer_config.train_data_loader.batch_size: {batch}").when("trains")),
+            ("smaller-batch", option("--batch_size {batch}").note("4 unless set", "默认 4").unless("trains")),
+            ("smaller-eval-batch", option("trainer_config.val_data_loader.batch_size: {tried}")),
+            ("smaller-images", option("data_config.preprocessing.scale: 0.5").when("trains")),
+            ("bound-the-cache", option("data_config.data_pipeline_fw: torch_dataset_cache_img_disk")),
+            ("fewer-workers", option("trainer_config.train_data_loader.num_workers: {tried}")),
+            ("other-device", option("--device cpu").unless("trains")),
+        ],
+        lacks: &["eight-bit-optimizer", "lighter-optimizer", "gradient-checkpointing", "chunk-the-operation"],
+    },
+    // lib/cli/args_train.py, lib/cli/args_extract_convert.py, plugins/train/train_config.py and
+    // model/*_defaults.py, lib/training/train.py, lib/infer/handler.py of faceswap, June 2026. Its own
+    // line: "You do not have enough GPU memory available to train the selected model at the selected
+    // settings." Sizes of a model, lowmem and the optimizer are fixed when a model is made. Batch sizes of
+    // extraction stand in config/extract.ini.
+    Tool {
+        name: "faceswap",
+        files: &["/faceswap/", "/lib/training/train.py", "/plugins/train/model/"],
+        scripts: &["faceswap.py"],
+        clue: None,
+        rows: &[
+            (
+                "smaller-batch",
+                option("-b {batch}").note("Batch Size in the window", "窗口中为 Batch Size").when("trains"),
+            ),
+            (
+                "smaller-batch",
+                said(
+                    Target::Program,
+                    "a smaller batch size of the plugin in the settings of extraction (config/extract.ini)",
+                    "在提取设置（config/extract.ini）中减小插件的 batch size",
+                )
+                .unless("trains"),
+            ),
+            (
+                "mixed-precision",
+                said(
+                    Target::Program,
+                    "Mixed Precision on in the settings of training (menu Settings, or the folder config)",
+                    "在训练设置中打开 Mixed Precision（Settings 菜单或 config 文件夹）",
+                )
+                .when("trains"),
+            ),
+            (
+                "lighter-optimizer",
+                said(
+                    Target::Program,
+                    "a new model with the optimizer lion in the settings of training",
+                    "新建模型，在训练设置中选优化器 lion",
+                ),
+            ),
+            (
+                "smaller-images",
+                said(
+                    Target::Program,
+                    "a new model with a smaller output size, or with its lowmem option",
+                    "新建模型：减小输出尺寸，或打开它的 lowmem 选项",
+                )
+                .when("trains"),
+            ),
+            (
+                "freeze-layers",
+                option("--freeze-weights").note("or -t lightweight for a new model", "新建模型可用 -t lightweight"),
+            ),
+            ("fewer-workers", option("-j {tried}").note("faceswap.py convert", "faceswap.py convert").unless("trains")),
+            ("fewer-at-once", option("-j {tried}").note("faceswap.py convert", "faceswap.py convert").unless("trains")),
+        ],
+        lacks: &["gradient-checkpointing", "gradient-accumulation", "eight-bit-optimizer", "chunk-the-operation"],
+    },
+    // models/Model_{SAEHD,AMP}/Model.py, models/ModelBase.py, mainscripts/Merger.py, main.py of
+    // DeepFaceLab, April 2023: it asks for its settings. Press Enter within 2 seconds of the start to be
+    // asked again; Resolution and dimensions are asked once, for a new model. 16 bit is commented out.
+    // Quick96 asks for none of this.
+    Tool {
+        name: "DeepFaceLab",
+        files: &[
+            "/deepfacelab/",
+            "/models/model_saehd/model.py",
+            "/models/model_amp/model.py",
+            "/core/leras/",
+            "/mainscripts/trainer.py",
+        ],
+        scripts: &[],
+        clue: None,
+        rows: &[
+            (
+                "smaller-batch",
+                said(
+                    Target::Program,
+                    "Enter within 2 seconds of the start, then Batch_size: {batch}",
+                    "启动后 2 秒内按 Enter，然后 Batch_size 输入 {batch}",
+                )
+                .when("trains"),
+            ),
+            (
+                "cpu-offload",
+                said(
+                    Target::Program,
+                    "Enter within 2 seconds of the start, then Place models and optimizer on GPU: n",
+                    "启动后 2 秒内按 Enter，然后 Place models and optimizer on GPU 输入 n",
+                )
+                .when("trains"),
+            ),
+            (
+                "lighter-optimizer",
+                said(
+                    Target::Program,
+                    "Enter within 2 seconds of the start, then Use AdaBelief optimizer: n (SAEHD)",
+                    "启动后 2 秒内按 Enter，然后 Use AdaBelief optimizer 输入 n（SAEHD）",
+                )
+                .when("trains"),
+            ),
+            (
+                "smaller-images",
+                said(Target::Program, "a new model with a smaller Resolution", "新建模型，Resolution 输入更小的值")
+                    .when("trains"),
+            ),
+            (
+                "freeze-layers",
+                said(
+                    Target::Program,
+                    "a new model with fewer AutoEncoder, Encoder and Decoder dimensions",
+                    "新建模型，减小 AutoEncoder、Encoder 和 Decoder dimensions",
+                )
+                .when("trains"),
+            ),
+            (
+                "fewer-workers",
+                said(
+                    Target::Program,
+                    "fewer at Number of workers, where faces are merged",
+                    "合成时 Number of workers 输入更小的值",
+                )
+                .unless("trains"),
+            ),
+            ("other-device", option("--cpu-only")),
+        ],
+        lacks: &[
+            "mixed-precision",
+            "gradient-checkpointing",
+            "gradient-accumulation",
+            "eight-bit-optimizer",
+            "shorter-sequences",
+            "chunk-the-operation",
+        ],
+    },
+    // webui.py, configs/config.py, train/train.py, docs/en/faq_en.md, docs/cn/faq.md,
+    // i18n/locale/en_US.json of RVC, July 2026 (folders infer/lib and infer/modules before). Half precision
+    // and lengths follow the GPU by themselves (configs/config.py); its loader has 4 workers.
+    Tool {
+        name: "RVC",
+        files: &[
+            "/retrieval-based-voice-conversion-webui/",
+            "/infer/modules/vc/",
+            "/infer/modules/train/",
+            "/infer/lib/infer_pack/",
+            "/infer/vc/pipeline.py",
+        ],
+        scripts: &[],
+        clue: None,
+        rows: &[
+            (
+                "smaller-batch",
+                said(Target::Program, "Batch size per GPU: {batch}", "每张显卡的batch_size：{batch}").when("trains"),
+            ),
+            (
+                "keep-data-on-host",
+                said(Target::Program, "Cache all training sets to GPU memory: No", "是否缓存所有训练集至显存：否")
+                    .when("trains"),
+            ),
+            (
+                "shorter-sequences",
+                said(
+                    Target::Program,
+                    "smaller x_pad, x_query, x_center and x_max in configs/config.py",
+                    "在 configs/config.py 中减小 x_pad、x_query、x_center、x_max",
+                )
+                .unless("trains"),
+            ),
+            (
+                "less-at-once",
+                said(
+                    Target::Program,
+                    "smaller x_pad, x_query, x_center and x_max in configs/config.py",
+                    "在 configs/config.py 中减小 x_pad、x_query、x_center、x_max",
+                )
+                .unless("trains"),
+            ),
+        ],
+        lacks: &[
+            "mixed-precision",
+            "gradient-checkpointing",
+            "gradient-accumulation",
+            "eight-bit-optimizer",
+            "fewer-workers",
+            "smaller-images",
+            "chunk-the-operation",
+        ],
+    },
+    // configs_template/*, train.py, inference_main.py, preprocess_hubert_f0.py, README.md of so-vits-svc,
+    // October 2023. train.py itself takes 5 workers and validates with batch 1. The README asks for
+    // recordings of 5 to 15 seconds.
+    Tool {
+        name: "so-vits-svc",
+        files: &["/so-vits-svc/", "/preprocess_hubert_f0.py", "/inference/infer_tool.py"],
+        scripts: &["preprocess_hubert_f0.py", "inference_main.py", "train_diff.py"],
+        clue: None,
+        rows: &[
+            (
+                "smaller-batch",
+                option("\"batch_size\": {batch}")
+                    .note(
+                        "train in config.json; batch_size in diffusion.yaml",
+                        "config.json 的 train；扩散模型为 diffusion.yaml 的 batch_size",
+                    )
+                    .when("trains"),
+            ),
+            (
+                "mixed-precision",
+                option("\"fp16_run\": true")
+                    .note(
+                        "train in config.json; amp_dtype: fp16 in diffusion.yaml",
+                        "config.json 的 train；扩散模型为 amp_dtype: fp16",
+                    )
+                    .when("trains"),
+            ),
+            (
+                "bound-the-cache",
+                option("\"all_in_mem\": false")
+                    .note("cache_all_data: false in diffusion.yaml", "扩散模型为 cache_all_data: false"),
+            ),
+            ("keep-data-on-host", option("cache_device: 'cpu'").note("diffusion.yaml", "diffusion.yaml")),
+            ("less-at-once", option("--clip 30").note("seconds of sound at once", "每次处理的秒数").unless("trains")),
+            (
+                "shorter-sequences",
+                said(
+                    Target::Program,
+                    "recordings cut to 5 to 15 seconds before preprocessing",
+                    "预处理前把录音切成 5 到 15 秒的片段",
+                )
+                .when("trains"),
+            ),
+            (
+                "fewer-at-once",
+                option("--num_processes 1").note("preprocess_hubert_f0.py", "preprocess_hubert_f0.py").unless("trains"),
+            ),
+            ("other-device", option("--device cpu").unless("trains")),
+        ],
+        lacks: &[
+            "gradient-checkpointing",
+            "gradient-accumulation",
+            "eight-bit-optimizer",
+            "fewer-workers",
+            "smaller-eval-batch",
+            "smaller-images",
+            "chunk-the-operation",
+        ],
+    },
+    // monailabel/tasks/train/basic_train.py, monailabel/tasks/infer/basic_infer.py, monailabel/config.py,
+    // sample-apps/radiology/README.md, December 2025. Options of the training in the viewer:
+    // train_batch_size and val_batch_size are 1 unless set, dataset is SmartCacheDataset unless set, AMP is
+    // in force. The size of windows (roi_size) stands in the app's Python files; windows are computed one
+    // at a time.
+    Tool {
+        name: "MONAI Label",
+        files: &["/monailabel/"],
+        scripts: &["monailabel"],
+        clue: None,
+        rows: &[
+            (
+                "smaller-batch",
+                said(
+                    Target::Program,
+                    "train_batch_size {batch} in the options of the training",
+                    "训练选项中 train_batch_size 设为 {batch}",
+                )
+                .when("trains"),
+            ),
+            (
+                "smaller-eval-batch",
+                said(
+                    Target::Program,
+                    "val_batch_size {tried} in the options of the training",
+                    "训练选项中 val_batch_size 设为 {tried}",
+                ),
+            ),
+            (
+                "bound-the-cache",
+                said(
+                    Target::Program,
+                    "dataset: PersistentDataset or Dataset in the options of the training",
+                    "训练选项中 dataset 选 PersistentDataset 或 Dataset",
+                ),
+            ),
+            ("fewer-at-once", line(Target::Shell, "export MONAI_LABEL_INFER_CONCURRENCY=1").unless("trains")),
+            (
+                "other-device",
+                said(Target::Program, "device: cpu in the options of the model", "在模型选项中 device 选 cpu"),
+            ),
+        ],
+        lacks: &[
+            "mixed-precision",
+            "gradient-accumulation",
+            "gradient-checkpointing",
+            "eight-bit-optimizer",
+            "smaller-images",
+            "chunk-the-operation",
+            "no-grad-in-eval",
+        ],
+    },
+    // 3D Gaussian Splatting, the first program, and forks that keep its folders. Seen in
+    // graphdeco-inria/gaussian-splatting: arguments/__init__.py (densify_until_iter 15000,
+    // densify_grad_threshold 0.0002; data_device in README.md, a shortened data_on_cpu in one stored version),
+    // README.md (FAQ: 24 GB). No batch, no layers; 32 bit throughout. Lines of its own: "Optimizing output/…",
+    // "[ITER 7000] Evaluating test: L1 … PSNR …".
+    Tool {
+        name: "3D Gaussian Splatting",
+        files: &["/gaussian_renderer/__init__.py", "/scene/gaussian_model.py", "/gaussian-splatting/"],
+        scripts: &[],
+        clue: None,
+        rows: &[
+            (
+                "smaller-images",
+                option("--resolution 2").note("or -r 2: half; 4: a quarter", "或 -r 2：一半；4：四分之一"),
+            ),
+            ("smaller-eval-batch", option("--test_iterations -1").note("no tests in between", "训练中不做测试")),
+        ],
+        lacks: &[
+            "smaller-batch",
+            "gradient-accumulation",
+            "gradient-checkpointing",
+            "mixed-precision",
+            "eight-bit-optimizer",
+            "lighter-optimizer",
+            "cpu-offload",
+            "shard-states",
+            "more-devices",
+            "freeze-layers",
+        ],
+    },
+    // nerfstudio. Seen in nerfstudio-project/nerfstudio at 50e0e3c (1.1.5):
+    // data/datamanagers/base_datamanager.py, full_images_datamanager.py (cache_images gpu, disk is the newest
+    // value), models/splatfacto.py (densify_grad_thresh 0.0008, stop_split_at 15000), models/base_model.py,
+    // configs/method_configs.py (rays 4096; 16 bit by itself but for splatfacto),
+    // docs/quickstart/installation.md (--shm-size=12gb). Its command writes names with hyphens.
+    Tool {
+        name: "nerfstudio",
+        files: &["/nerfstudio/engine/", "/nerfstudio/scripts/", "/nerfstudio/data/datamanagers/"],
+        scripts: &["ns-train", "ns-eval", "ns-render", "ns-export", "ns-viewer"],
+        clue: None,
+        rows: &[
+            (
+                "fewer-gaussians",
+                option("--pipeline.model.densify-grad-thresh 0.0016")
+                    .note("0.0008 unless set", "默认 0.0008")
+                    .when("trains"),
+            ),
+            (
+                "fewer-gaussians",
+                option("--pipeline.model.stop-split-at 10000").note("15000 unless set", "默认 15000").when("trains"),
+            ),
+            (
+                "smaller-batch",
+                option("--pipeline.datamanager.train-num-rays-per-batch 2048")
+                    .note("4096 unless set; Splatfacto has none", "默认 4096；Splatfacto 没有此项")
+                    .when("trains"),
+            ),
+            (
+                "smaller-eval-batch",
+                option("--pipeline.model.eval-num-rays-per-chunk 8192")
+                    .note("32768 in nerfacto", "nerfacto 默认 32768"),
+            ),
+            (
+                "smaller-images",
+                option("--pipeline.datamanager.camera-res-scale-factor 0.5")
+                    .note("half the size", "尺寸减半")
+                    .when("trains"),
+            ),
+            (
+                "weight-offload",
+                option("--pipeline.datamanager.cache-images cpu")
+                    .note("of Splatfacto", "用于 Splatfacto")
+                    .when("trains"),
+            ),
+            (
+                "read-less-at-once",
+                option("--pipeline.datamanager.cache-images disk")
+                    .note("Splatfacto, newest releases", "Splatfacto，较新版本")
+                    .when("trains"),
+            ),
+            (
+                "read-less-at-once",
+                option("--pipeline.datamanager.train-num-images-to-sample-from 40")
+                    .note("of nerfacto", "用于 nerfacto")
+                    .when("trains"),
+            ),
+            ("fewer-workers", option("--pipeline.datamanager.dataloader-num-workers {tried}").when("trains")),
+            ("shm-size", option("docker run --shm-size=12gb ...").note("or --ipc=host", "或 --ipc=host")),
+        ],
+        // In force: mixed-precision (not for Splatfacto, which gains nothing). No option: the rest.
+        lacks: &[
+            "mixed-precision",
+            "gradient-checkpointing",
+            "eight-bit-optimizer",
+            "shard-states",
+            "cpu-offload",
+            "more-devices",
+            "shorter-sequences",
+        ],
+    },
+    Tool {
+        name: "LightningCLI",
+        files: &["/lightning/pytorch/cli.py", "/pytorch_lightning/cli.py", "/pytorch_lightning/utilities/cli.py"],
+        scripts: &[],
+        clue: None,
+        rows: &[
+            ("mixed-precision", option("--trainer.precision bf16-mixed").unless("before-ampere")),
+            ("mixed-precision", option("--trainer.precision 16-mixed").when("before-ampere")),
+            (
+                "smaller-batch",
+                said(
+                    Target::Program,
+                    "a smaller batch in the section data of the configuration",
+                    "配置文件 data 一节中更小的批大小",
+                ),
+            ),
+            (
+                "smaller-eval-batch",
+                said(
+                    Target::Program,
+                    "a smaller batch for validation in the section data of the configuration",
+                    "配置文件 data 一节中更小的验证批大小",
+                ),
+            ),
+        ],
+        lacks: &[],
+    },
+];
