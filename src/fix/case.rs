@@ -44,7 +44,7 @@ impl<'a> Case<'a> {
     pub fn new(incident: &'a Incident, findings: &'a [Finding]) -> Case<'a> {
         let context = &incident.context;
         let ledger = &incident.ledger;
-        let tool = tools::of(context);
+        let tool = tools::of(incident);
         let works = Vec::new();
         let mut case = Case { incident, context, ledger, findings, works, subject: None, tool, composing: false };
         case.subject = case.look_for_subject();

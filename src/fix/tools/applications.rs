@@ -752,6 +752,15 @@ pub(super) const TOOLS: &[Tool] = &[
                 option("context_window: <smaller>")
                     .note("settings.yaml, below llm or the model", "settings.yaml，在 llm 或模型之下"),
             ),
+            // -1, all of them, stands in private_gpt/components/llm/llm_component.py (0.x).
+            (
+                "weight-offload",
+                said(
+                    Target::Program,
+                    "n_gpu_layers in model_kwargs of llm_component.py: -1 (all) unless changed",
+                    "llm_component.py 的 model_kwargs 中的 n_gpu_layers：默认 -1（全部）",
+                ),
+            ),
             (
                 "weight-quantisation",
                 option("llm_hf_model_file: <file of fewer bits>.gguf")

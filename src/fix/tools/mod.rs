@@ -8,7 +8,8 @@ mod wrappers;
 
 use super::case::Case;
 use super::knob::{Line, and_remark, line};
-use crate::domain::Target;
+use crate::domain::{Program, Target};
+use crate::incident::Incident;
 use crate::incident::context::{Clue, Context};
 
 /// A program that people run and set.
@@ -48,6 +49,8 @@ struct Shown<'a> {
     program: Option<&'a str>,
     /// Names that the command runs something by, without folders: it, and launchers before it.
     commands: Vec<&'a str>,
+    /// What its own words name it, where no dialect is its: of a library, its name says nothing of who runs it.
+    named: Option<&'a str>,
 }
 
 /// Without folders.
@@ -102,10 +105,13 @@ fn run_by(command: &str) -> Vec<&str> {
 }
 
 impl<'a> Shown<'a> {
-    fn of(context: &'a Context) -> Shown<'a> {
+    fn of(incident: &'a Incident) -> Shown<'a> {
+        let context = &incident.context;
         let files = context.frames.iter().map(|frame| format!("/{}\n", frame.path().to_ascii_lowercase())).collect();
         let program = context.program.get().map(|program| name_of(program));
-        Shown { files, program, commands: context.command.get().map(|command| run_by(command)).unwrap_or_default() }
+        let commands = context.command.get().map(|command| run_by(command)).unwrap_or_default();
+        let unlisted = matches!(incident.event.program, Program::Unlisted(_));
+        Shown { files, program, commands, named: unlisted.then(|| incident.event.program.id()) }
     }
 
     /// True where a program shows by a frame, by the script that was started, or by a line of its own.
@@ -117,14 +123,15 @@ impl<'a> Shown<'a> {
         tool.files.iter().any(of_it)
             || self.program.is_some_and(|name| tool.scripts.contains(&name))
             || self.commands.iter().any(|name| tool.scripts.contains(name))
+            || self.named.is_some_and(|name| tool.scripts.contains(&name))
             || tool.clue.is_some_and(|clue| context.has(clue))
     }
 }
 
 /// The well-known program that runs, where one shows.
-pub(super) fn of(context: &Context) -> Option<&'static Tool> {
-    let shown = Shown::of(context);
-    all().find(|tool| shown.shows(tool, context))
+pub(super) fn of(incident: &Incident) -> Option<&'static Tool> {
+    let shown = Shown::of(incident);
+    all().find(|tool| shown.shows(tool, &incident.context))
 }
 
 /// True for an application, in which nobody but its authors writes a line.
