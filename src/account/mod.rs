@@ -17,6 +17,7 @@ mod property_tests;
 
 use crate::dialect::{Event, Fact};
 use crate::domain::named_variants;
+use crate::gpu::products;
 use crate::text::Text;
 use crate::units::Interval;
 pub(crate) use device::looks_like_wddm;
@@ -87,9 +88,16 @@ pub struct Entry {
 pub struct Board {
     /// As the log spells it.
     pub name: String,
-    /// The total that such a board can show.
+    /// The total that such a board can show as it is sold.
     pub total: Interval,
     pub line: u64,
+}
+
+impl Board {
+    /// The most that a board of this name can have, rebuilt ones with it.
+    pub fn most(&self) -> i128 {
+        self.total.high * if products::may_be_rebuilt(&self.name) { 2 } else { 1 }
+    }
 }
 
 /// The account. Every quantity that the message does not determine is `None`.

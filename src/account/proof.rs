@@ -171,20 +171,25 @@ impl Reader<'_> {
         lines
     }
 
-    /// What the device has in all; where that is known of its name alone, words that say so, and the name's line.
+    /// What the device has in all; the same in words, and its line where that is known of its name alone.
     fn device(&self) -> Option<(Interval, Text, Option<u64>)> {
         if let Some(capacity) = self.ledger.capacity {
-            return Some((capacity, Text::default(), None));
+            return Some((capacity, Text::same(size(capacity).to_string()), None));
         }
         let board = self.ledger.board.as_ref()?;
-        let name = &board.name;
-        Some((board.total, text!(en: " by the name {name}", zh: "（按型号 {name}）"), Some(board.line)))
+        let all = Interval { high: board.most(), ..board.total };
+        let (name, most) = (&board.name, Bytes(u64::try_from(all.high).unwrap_or_default()));
+        let words = text!(
+            en: "{most} (the most that a device named {name} has)",
+            zh: "{most}（名为 {name} 的设备的上限）"
+        );
+        Some((all, words, Some(board.line)))
     }
 
     fn request_against_device(&self) -> Option<Proof> {
-        let (requested, (capacity, Text { en: by, zh: by_zh }, line)) = (self.ledger.requested?, self.device()?);
+        let (requested, (capacity, Text { en: all, zh: all_zh }, line)) = (self.ledger.requested?, self.device()?);
         let holds = exceeds(requested, capacity);
-        let (want, all) = (size(requested), size(capacity));
+        let want = size(requested);
         Some(Proof {
             kind: ProofKind::RequestExceedsDevice,
             holds,
@@ -193,13 +198,13 @@ impl Reader<'_> {
             statement: say(
                 holds,
                 text!(
-                    en: "{want} asked for at once is more than the {all} there are in all{by}: it fits on no empty \
-                         device of this size",
-                    zh: "一次请求 {want}，超过总量 {all}{by_zh}：即使设备全空也放不下"
+                    en: "{want} asked for at once is more than the {all} there are in all: it fits on no empty device \
+                         of this size",
+                    zh: "一次请求 {want}，超过总量 {all_zh}：即使设备全空也放不下"
                 ),
                 text!(
-                    en: "{want} is within the {all} there are in all{by}",
-                    zh: "请求 {want} 未超过总量 {all}{by_zh}"
+                    en: "{want} is within the {all} there are in all",
+                    zh: "请求 {want} 未超过总量 {all_zh}"
                 ),
             ),
             lines: self.lines(&[Fact::Requested, Fact::Capacity]).into_iter().chain(line).collect(),
@@ -452,11 +457,12 @@ impl Reader<'_> {
     }
 
     fn states(&self, states: &ModelStates) -> Option<Proof> {
-        let (capacity, Text { en: by, zh: by_zh }, line) = self.device().filter(|_| self.event.resource.on_device())?;
+        let (capacity, Text { en: all, zh: all_zh }, line) =
+            self.device().filter(|_| self.event.resource.on_device())?;
         let need = states.need();
         let holds = exceeds(need, capacity);
         let billions = |count: f64| (count / 1e8).round() / 10.0;
-        let (count, least, all) = (billions(states.parameters.0), need.low as f64 / GIB as f64, size(capacity));
+        let (count, least) = (billions(states.parameters.0), need.low as f64 / GIB as f64);
         let hundred_millions = (states.parameters.0 / 1e8).round();
         let least = format!("{least:.1} GiB");
         let each = format!("{:.3}", states.bytes_each.0);
@@ -471,13 +477,13 @@ impl Reader<'_> {
                 holds,
                 text!(
                     en: "at least {count} billion parameters × {each} bytes ({made_en}) are {least}: they never fit a \
-                         device of {all}{by}, whatever the batch",
+                         device of {all}, whatever the batch",
                     zh: "至少 {hundred_millions} 亿参数 × {each} 字节（{made_zh}）为 {least}：无论批大小如何，都放不进 \
-                         {all} 的设备{by_zh}"
+                         {all_zh} 的设备"
                 ),
                 text!(
-                    en: "the model's states ({made_en}) fit a device of {all}{by} by themselves",
-                    zh: "模型状态（{made_zh}）本身放得进 {all} 的设备{by_zh}"
+                    en: "the model's states ({made_en}) fit a device of {all} by themselves",
+                    zh: "模型状态（{made_zh}）本身放得进 {all_zh} 的设备"
                 ),
             ),
             lines: states.lines.iter().copied().chain(line).collect(),

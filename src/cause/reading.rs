@@ -1,6 +1,7 @@
 //! What several mechanisms read from an incident: the shares of the device that decide between causes.
 
 use super::nature::{Asker, asker};
+use crate::account::Board;
 use crate::dialect::{Event, Fact, Number, Sign};
 use crate::domain::Accelerator;
 use crate::domain::program::DeviceUse;
@@ -69,21 +70,20 @@ pub fn place(event: &Event, fact: Fact) -> Span {
 /// device's name has.
 pub fn whole(incident: &Incident) -> Option<Interval> {
     let ledger = &incident.ledger;
-    let by_name = || ledger.board.as_ref().map(|board| board.total);
+    let by_name = || whole_by_name(incident).map(|board| board.total);
     ledger.capacity.or(ledger.cap).or_else(by_name).filter(|whole| whole.middle() > 0)
 }
 
-/// The lines that [`whole`] is known from, where it is a board's name.
-pub fn whole_line(incident: &Incident) -> Option<Span> {
+/// The board that [`whole`] is known from, where that is its name alone.
+pub fn whole_by_name(incident: &Incident) -> Option<&Board> {
     let ledger = &incident.ledger;
-    let board = ledger.board.as_ref().filter(|_| ledger.capacity.is_none() && ledger.cap.is_none())?;
-    Some(Span::line(board.line))
+    ledger.board.as_ref().filter(|_| ledger.capacity.is_none() && ledger.cap.is_none())
 }
 
 /// The size of [`whole`] in words.
 pub fn whole_size(incident: &Incident) -> Option<Text> {
     let all = whole(incident)?;
-    if whole_line(incident).is_none() {
+    if whole_by_name(incident).is_none() {
         return Some(Text::same(size(all).to_string()));
     }
     // As it is sold: what a driver keeps back of it is not known of a name.
@@ -95,7 +95,7 @@ pub fn whole_size(incident: &Incident) -> Option<Text> {
 pub fn whole_name(incident: &Incident) -> Text {
     if incident.ledger.capacity.is_some() {
         Text::new("the device", "设备")
-    } else if let (None, Some(board)) = (incident.ledger.cap, &incident.ledger.board) {
+    } else if let Some(board) = whole_by_name(incident) {
         Text::new(format!("a device named {}", board.name), format!("名为 {} 的设备", board.name))
     } else {
         Text::new("the limit", "上限")

@@ -49,7 +49,7 @@ pub mod simulation;
 pub mod slurm;
 pub mod stated;
 pub mod sycl;
-mod syslog;
+pub(crate) mod syslog;
 pub mod tensorrt;
 pub mod torch_host;
 pub mod triton_language;

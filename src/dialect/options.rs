@@ -3,6 +3,7 @@
 
 use super::{Event, Fact, Resource, field};
 use crate::domain::{Program, Sign};
+use crate::evidence::Span;
 use crate::input::Document;
 use crate::units::{self, Base, Locale};
 
@@ -52,10 +53,10 @@ pub(super) fn complete(document: &Document, position: usize, event: &mut Event) 
         (Program::Node, Resource::Host) => OLD_SPACE,
         (Program::Rapids | Program::DaskCuda, Resource::Gpu) => POOL,
         (_, Resource::Shm) => SHARED,
-        (_, Resource::Host) if event.has(Sign::Generic) => &[],
+        (_, Resource::Host) if event.has(Sign::Generic) => return by_name(document, position, event),
         _ => return,
     };
-    if [Fact::Limit, Fact::Capacity].iter().any(|fact| event.facts.get(*fact).is_some()) {
+    if is_told(event) {
         return;
     }
     let mut told: Option<units::Figure> = None;
@@ -63,14 +64,6 @@ pub(super) fn complete(document: &Document, position: usize, event: &mut Event) 
         let line = field::text(document, at);
         if !(at < position && is_command(line) || states(line)) {
             continue;
-        }
-        if settings.is_empty() && at < position {
-            if let Some(size) = named_limit(line) {
-                let at = crate::evidence::Span::line(field::number(document, at));
-                event.facts.note(Fact::Limit, units::Size { half_width: 0, ..size }.at(at));
-            }
-            // The run that failed is the last one that was started.
-            return;
         }
         for Setting { option, bare } in settings {
             let Some((_, value)) = line.split_once(option) else { continue };
@@ -86,8 +79,7 @@ pub(super) fn complete(document: &Document, position: usize, event: &mut Event) 
             if size.bytes < SMALLEST {
                 continue;
             }
-            let figure =
-                units::Size { half_width: 0, ..size }.at(crate::evidence::Span::line(field::number(document, at)));
+            let figure = exactly(size, document, at);
             if told.is_some_and(|known| known.bytes != figure.bytes) {
                 return;
             }
@@ -99,6 +91,26 @@ pub(super) fn complete(document: &Document, position: usize, event: &mut Event) 
     let in_force = |figure: &units::Figure| event.program != Program::Node || used >= figure.bytes / 2;
     if let Some(figure) = told.filter(in_force) {
         event.facts.note(Fact::Limit, figure);
+    }
+}
+
+/// True where a message prints what there was.
+fn is_told(event: &Event) -> bool {
+    [Fact::Limit, Fact::Capacity].iter().any(|fact| event.facts.get(*fact).is_some())
+}
+
+/// What an option sets is no rounded figure.
+fn exactly(size: units::Size, document: &Document, at: usize) -> units::Figure {
+    units::Size { half_width: 0, ..size }.at(Span::line(field::number(document, at)))
+}
+
+/// Notes the limit that the command of a program in no list names. The run that failed is the last one that was started.
+fn by_name(document: &Document, position: usize, event: &mut Event) {
+    let sets = |at: &usize| is_command(field::text(document, *at)) || states(field::text(document, *at));
+    let command = field::before(position, BEFORE).find(sets);
+    let Some(at) = command.filter(|_| !is_told(event)) else { return };
+    if let Some(size) = named_limit(field::text(document, at)) {
+        event.facts.note(Fact::Limit, exactly(size, document, at));
     }
 }
 

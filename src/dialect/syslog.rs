@@ -47,6 +47,12 @@ pub(super) fn body(line: &str) -> &str {
     headed(line).map_or(line, |headed| headed.body)
 }
 
+/// The program that writes a line of the system's log.
+pub fn writer(line: &str) -> Option<&str> {
+    let headed = headed(line)?;
+    Some(headed.app.unwrap_or_else(|| headed.body.split(['[', ':', ' ']).next().unwrap_or_default()))
+}
+
 fn word(text: &str) -> Option<(&str, &str)> {
     let text = text.trim_start_matches(' ');
     let (word, rest) = text.split_once(' ')?;

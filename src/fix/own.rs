@@ -7,14 +7,13 @@ use crate::domain::{Program, Trainer};
 use crate::incident::context::{Clue, Frame, Quantity, Spelled};
 
 /// Parts of the paths of programs that people run and set, but do not write: cloned repositories that are driven by
-/// options or configuration files, and what a user interface loads. Each with a slash or a file's name, as it stands in
-/// their repositories.
+/// options or configuration files, and what a user interface loads, beside the applications of [`super::tools`]. Each
+/// with a slash or a file's name, as it stands in their repositories.
 const TOOLS: &[&str] = &[
-    // Extensions and nodes of user interfaces; lllyasviel's FramePack draws from a browser as well.
+    // Extensions and nodes of user interfaces; FramePack's parts are loaded by others as well.
     "/custom_nodes/",
     "/comfy/",
     "/extensions/",
-    "/framepack/",
     "/diffusers_helper/",
     // Trainers with a runner of their own.
     "/autotrain/",
@@ -33,13 +32,9 @@ const TOOLS: &[&str] = &[
     "/library/train_util.py",
     // Structures of proteins.
     "/alphafold/",
-    "/colabfold/",
     "/openfold/",
     "/rf3/",
     // Films, pictures and speech from a prompt or a file.
-    "/wan/text2video.py",
-    "/wan/image2video.py",
-    "/wan/textimage2video.py",
     "/whisperjav/",
     "/demucs/",
     "/facefusion/",

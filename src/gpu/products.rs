@@ -211,28 +211,34 @@ const MISLEADING: &[&str] = &["Laptop", "Max-Q", "5090 D", "GH200"];
 /// The memory that a product or an instance nominally has: from its own name (`80GB`, `1g.10gb`), else from the table.
 /// Models sold with different memory under one name have none.
 pub fn nominal(name: &str) -> Option<u64> {
+    sold_as(name).map(|(sold, _)| sold)
+}
+
+/// The same, and the product of the table that the name is one of.
+fn sold_as(name: &str) -> Option<(u64, Option<&'static Product>)> {
     let workstation = name.contains("RTX PRO");
     if MISLEADING.iter().any(|part| name.contains(part)) && !workstation {
         return None;
     }
     let lower = name.to_ascii_lowercase();
+    let product = named(&lower);
     for (at, _) in lower.rmatch_indices("gb") {
         let before = lower[..at].trim_end();
         let digits = before.bytes().rev().take_while(u8::is_ascii_digit).count();
         if let Ok(number) = before[before.len() - digits..].parse::<u64>()
             && (1..=1024).contains(&number)
         {
-            return Some(number * GIB);
+            return Some((number * GIB, product.filter(|product| product.sold == number)));
         }
     }
     if let Some((_, gb)) = NOMINAL.iter().find(|(product, _)| is_whole_word(&lower, &product.to_ascii_lowercase())) {
-        return Some(gb * GIB);
+        return Some((gb * GIB, None));
     }
-    let best = named(name)?;
+    let best = product?;
     // "RTX 3060" is sold with 8 GB too: the drivers' name does not say.
     let of_several_sizes =
         best.name.ends_with("GB") && ["RTX", "GTX", "V100", "P100"].iter().any(|s| best.name.starts_with(s));
-    (!of_several_sizes).then_some(best.sold * GIB)
+    (!of_several_sizes).then_some((best.sold * GIB, product))
 }
 
 /// True where a name stands as a word of its own in a text in lower case.
@@ -244,26 +250,30 @@ fn is_whole_word(lower: &str, part: &str) -> bool {
     })
 }
 
-/// The product whose name fits best, the longest: "RTX 4070 Ti SUPER" is no "RTX 4070".
-fn named(name: &str) -> Option<&'static Product> {
-    let lower = name.to_ascii_lowercase();
+/// The product whose name fits a text in lower case best, the longest: "RTX 4070 Ti SUPER" is no "RTX 4070".
+fn named(lower: &str) -> Option<&'static Product> {
     let length = |product: &Product| {
         let names = std::iter::once(product.name).chain(product.aliases.iter().copied());
-        names.map(str::to_ascii_lowercase).filter(|own| is_whole_word(&lower, own)).map(|own| own.len()).max()
+        names.map(str::to_ascii_lowercase).filter(|own| is_whole_word(lower, own)).map(|own| own.len()).max()
     };
     let fitting = PRODUCTS.iter().filter(|product| !product.unified);
-    let (_, best) =
-        fitting.filter_map(|product| Some((length(product)?, product))).max_by_key(|(length, _)| *length)?;
-    Some(best)
+    let best = fitting.filter_map(|product| Some((length(product)?, product))).max_by_key(|(length, _)| *length);
+    best.map(|(_, product)| product)
 }
 
 /// The total that a board can show as its own, by its name alone: CUDA's figure under Linux at least, what is sold at
 /// most, which Windows shows. Nothing for a name that is sold with different memory.
 pub fn total_of(name: &str) -> Option<Interval> {
-    let sold = i128::from(nominal(name)?);
-    let product = named(name).filter(|product| i128::from(product.sold * GIB) == sold);
+    let (sold, product) = sold_as(name)?;
+    let sold = i128::from(sold);
     let (low, high) = product.map_or((sold * 89 / 100, sold), |product| (product.total().low, product.total().high));
     Some(Interval::between(low, high.max(sold)))
+}
+
+/// True for boards that are rebuilt with twice their memory and keep their name: RTX 2080 Ti of 22 GB, RTX 3080 of 20,
+/// RTX 4090 of 48.
+pub fn may_be_rebuilt(name: &str) -> bool {
+    ["GeForce", "TITAN"].iter().any(|series| name.contains(series))
 }
 
 /// Memory types that store ECC in the ordinary memory, so that the total is smaller with it.

@@ -12,7 +12,7 @@
 use super::context::ContextReader;
 use super::group;
 use crate::dialect::net::{is_prompt, keeps_a_trace};
-use crate::dialect::{Event, Sign, field};
+use crate::dialect::{Event, Sign, field, syslog};
 use crate::input::{Document, Needles};
 use crate::text;
 use crate::text::Text;
@@ -162,12 +162,13 @@ impl<'a> Aftermath<'a> {
     fn another_try(&self, failure: &Failure<'_>) -> Option<u64> {
         /// Lines behind a message in which its program tells what it does about it.
         const NEAR: usize = 8;
-        // On the message's own lines as well: `failed to allocate 2 MB. Block skipped, will retry`.
-        let from = self.document.lines.partition_point(|line| line.number < failure.event.at.first);
-        let own = usize::try_from(failure.last.saturating_sub(failure.event.at.first)).map_or(0, |lines| lines + 1);
-        let mut behind = self.document.lines.get(from..)?.iter().take(own.min(NEAR) + NEAR);
+        // On the last of the message's own lines as well: `failed to allocate 2 MB. Block skipped, will retry`.
+        let place = |number: u64| self.document.lines.partition_point(|line| line.number < number);
+        let behind = place(failure.last + 1);
+        let from = place(failure.event.at.first).max(behind.saturating_sub(NEAR));
+        let mut told = self.document.lines.get(from..)?.iter().take(behind - from + NEAR);
         let of_it = |rank: Option<u32>| rank.is_none() || failure.event.rank.is_none() || rank == failure.event.rank;
-        let announced = behind.find(|line| of_it(line.rank) && announces_another_try(head(&line.text)))?;
+        let announced = told.find(|line| of_it(line.rank) && announces_another_try(head(&line.text)))?;
         (!failure.raised).then_some(announced.number)
     }
 
@@ -244,8 +245,9 @@ impl<'a> Aftermath<'a> {
         went_on.map(Survival::WentOn).or_else(done).or_else(logs_on)
     }
 
-    /// The line by which a service that nobody knows shows that it is still there: half a minute behind the refusal, by
-    /// the clock of its lines, it has written others, none of which tells of an error, an end or a new start.
+    /// The line by which a service shows in the system's log that it is still there: half a minute behind the refusal,
+    /// by the clock, it has written others, none of which tells of an error, an end or a new start. Where nothing says
+    /// who writes, another program's lines may follow.
     fn logs_on(&self, failure: &Failure<'_>, until: u64) -> Option<u64> {
         const SECONDS: f64 = 30.0;
         const LINES: usize = 2;
@@ -289,7 +291,7 @@ impl<'a> Aftermath<'a> {
         }
         let from = self.document.lines.partition_point(|line| line.number < event.at.first);
         let own = head(&self.document.lines.get(from)?.text);
-        let (at, writer) = (group::clock(own)?, writer(own));
+        let (at, writer) = (group::clock(own)?, syslog::writer(own)?);
         let (mut first, mut lines, mut last) = (None, 0, at);
         for line in self.document.lines.get(from + 1..)?.iter().skip_while(|line| line.number <= failure.last) {
             let text = head(&line.text);
@@ -305,7 +307,7 @@ impl<'a> Aftermath<'a> {
                 }
                 return None;
             }
-            if let Some(now) = now.filter(|now| *now >= last && self::writer(text) == writer) {
+            if let Some(now) = now.filter(|now| *now >= last && syslog::writer(text) == Some(writer)) {
                 (first, lines, last) = (first.or(Some(line.number)), lines + 1, now);
             }
         }
@@ -407,12 +409,6 @@ impl<'a> Aftermath<'a> {
     }
 }
 
-/// Which program writes a line of the system's log: `snort` of `snort[7718]:`.
-fn writer(text: &str) -> Option<&str> {
-    let tagged = text.split_whitespace().take(6).find(|word| word.ends_with("]:"))?;
-    tagged.split_once('[').map(|(name, _)| name)
-}
-
 /// True for a line that tells of another try: `trying tile 400`, `failed with 6, trying again`, `failed, re-running
 /// with -usetemp`, `falling back to CPU`. What was tried when it failed (`trying to allocate`) and advice to the
 /// reader are none.
@@ -483,9 +479,7 @@ fn end_of(text: &str) -> Option<End> {
         &["finished: success", "build successful", "build success", "build succeeded", "job succeeded"];
     let verdict = lower.trim().trim_start_matches("[info] ");
     // Dagster's last word on a run.
-    // Nextflow's sum of its tasks, which it closes with: `Succeeded   : 14`.
-    let sum = verdict.strip_prefix("succeeded ").is_some_and(|rest| rest.trim_start().starts_with(':'));
-    if sum || VERDICTS.iter().any(|words| verdict.starts_with(words)) || lower.contains(" - run_success - ") {
+    if VERDICTS.iter().any(|words| verdict.starts_with(words)) || lower.contains(" - run_success - ") {
         return Some(End::Verdict);
     }
     if let Some(code) = exit_code(&lower) {

@@ -420,3 +420,23 @@ fn one_program_several_times_on_a_device_is_told() {
     assert_eq!(table("inference"), Some("same-program"));
     assert_ne!(table("another"), Some("same-program"));
 }
+
+/// A board that is rebuilt with twice its memory keeps its name, and a sentence may name another machine's.
+#[test]
+fn a_name_proves_no_more_than_any_board_of_it_bears_out() {
+    let asked = |device: &str, mib: u32| {
+        let log = format!(
+            "{device}\nggml_backend_cuda_buffer_type_alloc_buffer: allocating {mib}.00 MiB on device 0: cudaMalloc failed: \
+             out of memory\n"
+        );
+        let document = Document::from_text("-", &log);
+        rank(&primary(&document)).first().map(|first| (first.cause.id.id(), first.confidence))
+    };
+    let shown = "  Device 0: NVIDIA GeForce RTX 2080 Ti, compute capability 7.5, VMM: yes";
+    let far_more = asked(shown, 40_000).expect("a cause");
+    assert!(far_more.0 == "single_huge_allocation" && far_more.1 >= 0.9, "{far_more:?}");
+    for (device, mib) in [(shown, 13_000), ("On my NVIDIA GeForce RTX 2080 Ti all is well, here it fails:", 40_000)] {
+        let (cause, confidence) = asked(device, mib).expect("a cause");
+        assert!(confidence < 0.9, "{device}: {cause} {confidence}");
+    }
+}

@@ -336,3 +336,12 @@ fn a_hint_is_no_way_on() {
         2025-01-09 10:41:17.218 CST [31422] LOG:  database system is shut down\n";
     assert_eq!(died_at(log), Some(1));
 }
+
+/// A pipeline that sums up its tasks was taken for one that outlived its failure, though the sum tells of a failed one.
+#[test]
+fn a_sum_of_tasks_is_no_good_end() {
+    let log = "[9e/0c4471] process > POLISH (s2)     [ 75%] 3 of 4\n\
+        Exception in thread \"main\" java.lang.OutOfMemoryError: Java heap space\n\tat a.B.c(B.java:29)\n\
+        Completed at: 19-Apr-2024 22:10:41\nDuration    : 2h 11m 4s\nSucceeded   : 13\nFailed      : 1\n";
+    assert_eq!(died_at(log), Some(2));
+}

@@ -1,10 +1,14 @@
 //! The size of what was asked for.
 
 use super::{Mechanism, Reading};
+use crate::account::Board;
 use crate::cause::nature::{Asker, asker, is_state_vector, on_gpu, one_piece};
-use crate::cause::reading::{allocated_share, place, request_share, size, whole, whole_line, whole_name, whole_size};
+use crate::cause::reading::{
+    allocated_share, place, request_share, size, whole, whole_by_name, whole_name, whole_size,
+};
 use crate::dialect::{Fact, Sign};
 use crate::domain::Number;
+use crate::evidence::Span;
 use crate::incident::context::Phase;
 use crate::text;
 use crate::text::Text;
@@ -20,7 +24,8 @@ pub const SHARE: Mechanism = Mechanism {
             return None;
         }
         let (share, requested, all) = (request_share(incident)?, incident.ledger.requested?, whole(incident)?);
-        let exceeds = requested.low > all.high;
+        let by_name = whole_by_name(incident);
+        let exceeds = requested.low > by_name.map_or(all.high, Board::most);
         let (want, part) = (size(requested), percent(share));
         let Text { en: all, zh: all_zh } = whole_size(incident)?;
         let Text { en: of, zh: of_zh } = whole_name(incident);
@@ -52,8 +57,9 @@ pub const SHARE: Mechanism = Mechanism {
                 )
             }
         };
-        let reading =
-            Reading::new(level, text).at(place(&incident.event, Fact::Requested)).at_any(whole_line(incident));
+        let reading = Reading::new(level, text)
+            .at(place(&incident.event, Fact::Requested))
+            .at_any(by_name.map(|board| Span::line(board.line)));
         // The size of a pool is told as that.
         Some(if super::pool::is_requested(incident) { reading.untold() } else { reading })
     },

@@ -344,11 +344,7 @@ fn tally(document: &Document, position: usize, unlisted_only: bool) -> Tally {
     let mut tally = Tally { unlisted_only, ..Tally::default() };
     let text = |at: usize| document.lines.get(at).map(|line| head(&line.text));
     // Of a system's log, what another service writes speaks for itself.
-    let writer = |line: &str| {
-        let Some(headed) = syslog::headed(line) else { return ringed(line).map(str::to_ascii_lowercase) };
-        let name = || headed.body.split(['[', ':', ' ']).next().unwrap_or_default();
-        Some(headed.app.unwrap_or_else(name).to_ascii_lowercase())
-    };
+    let writer = |line: &str| syslog::writer(line).or_else(|| ringed(line)).map(str::to_ascii_lowercase);
     let own = text(position).and_then(writer);
     let other = |line: &str| own.is_some() && writer(line).is_some_and(|writer| own.as_ref() != Some(&writer));
     if let Some(line) = text(position) {

@@ -1330,8 +1330,8 @@ fn figures(document: &Document, position: usize, event: &mut Event, from: usize,
     state::complete(document, position, event);
 }
 
-/// True for a line beside a message that tells nothing of the memory that ran out: a frame of a stack, whose numbers are
-/// places, and what a line calls the processor's or the device's where it was the other's.
+/// True for a line beside a message that tells nothing of the memory that ran out: a frame of a stack, whose numbers
+/// are places, and what a line calls the processor's or the device's where it was the other's.
 fn of_other_memory(line: &str, resource: Resource) -> bool {
     let text = line.trim_start();
     let frame = text.starts_with("at ") && text.trim_end().ends_with(')') && !text.contains(": ");

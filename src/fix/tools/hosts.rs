@@ -1,9 +1,22 @@
 //! What runs on the host or beside PyTorch: pipelines, schedulers, compilers, databases, chemistry, miners.
 
-use super::{Tool, option};
+use super::{Tool, WITHOUT_BATCHES, option};
 use crate::domain::Target;
 use crate::fix::knob::{line, said};
 use crate::incident::context::Clue;
+
+/// Changes of which none makes a miner's table smaller: its size is the protocol's, on every GPU.
+const OF_A_FIXED_SIZE: &[&str] = &[
+    "smaller-batch",
+    "less-at-once",
+    "more-devices",
+    "mixed-precision",
+    "weight-quantisation",
+    "weight-offload",
+    "chunk-the-operation",
+    "read-less-at-once",
+    "fewer-workers",
+];
 
 pub(super) const TOOLS: &[Tool] = &[
     // fMRIPrep and what else is built on niworkflows: processes of nipype's MultiProc plugin.
@@ -66,7 +79,7 @@ pub(super) const TOOLS: &[Tool] = &[
             ),
             ("fewer-at-once", option("STAR ... --runThreadN <fewer>")),
         ],
-        lacks: &["smaller-batch", "mixed-precision", "fewer-workers", "chunk-the-operation"],
+        lacks: WITHOUT_BATCHES,
     },
     // SPAdes, docs/running.md (3.15): -t (16 unless set), -m in GB (250 unless set; it stops there); --restart-from
     // last may change these two, --continue may not. A log shows share/spades/spades_pipeline/support.py. Scripts
@@ -114,7 +127,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 ),
             ),
         ],
-        lacks: &["smaller-batch", "mixed-precision", "fewer-workers", "chunk-the-operation"],
+        lacks: WITHOUT_BATCHES,
     },
     // GATK 4, the launcher `gatk`: --java-options takes one string, put before -jar. Own line: "Using GATK jar /…".
     Tool {
@@ -147,7 +160,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 option("samtools sort -@ <fewer> -m 512M ...").note("-m counts for each thread", "-m 按每个线程计"),
             ),
         ],
-        lacks: &["smaller-batch", "mixed-precision", "fewer-workers", "chunk-the-operation"],
+        lacks: WITHOUT_BATCHES,
     },
     // minimap2, minimap2.1 (man page of 2.1.1): -I bases of the target in RAM (4G then, 8G in later usages), -K
     // bases of a mini-batch, -t. An .mmi keeps the -I that it was built with. Users pair a small -I with
@@ -165,7 +178,7 @@ pub(super) const TOOLS: &[Tool] = &[
             ),
             ("fewer-at-once", option("minimap2 -t <fewer> -K 100M ...")),
         ],
-        lacks: &["smaller-batch", "mixed-precision", "fewer-workers", "chunk-the-operation"],
+        lacks: WITHOUT_BATCHES,
     },
     // BWA: usage of `bwa mem` and bwa-mem2: -K input bases of a batch, whatever the threads; without it the batch
     // grows with -t. Not in the first `mem` (fastmap.c of 2013 has no option at all): since when was not seen.
@@ -182,7 +195,7 @@ pub(super) const TOOLS: &[Tool] = &[
             ),
             ("fewer-at-once", option("bwa mem -t <fewer> ...")),
         ],
-        lacks: &["smaller-batch", "mixed-precision", "fewer-workers", "chunk-the-operation"],
+        lacks: WITHOUT_BATCHES,
     },
     // Kraken 2, scripts/kraken2: --memory-mapping (-M of `classify`), --threads; scripts/kraken2-build:
     // --max-db-size in bytes (with --build/--standard/--special). The database is loaded into RAM otherwise.
@@ -199,7 +212,7 @@ pub(super) const TOOLS: &[Tool] = &[
                     .note("a database of a downsampled library", "对库降采样得到的数据库"),
             ),
         ],
-        lacks: &["smaller-batch", "mixed-precision", "fewer-workers", "chunk-the-operation"],
+        lacks: WITHOUT_BATCHES,
     },
     // Trinity, `Trinity` (perl, its usage): --max_memory 10G (bounds Jellyfish and sorting), --CPU,
     // --bflyHeapSpaceMax (4G), --bflyCPU, --normalize_by_read_set (named there for want of RAM), --min_kmer_cov
@@ -224,7 +237,7 @@ pub(super) const TOOLS: &[Tool] = &[
             ),
             ("fewer-at-once", option("Trinity --CPU <fewer> --max_memory <GB>G ...")),
         ],
-        lacks: &["smaller-batch", "mixed-precision", "fewer-workers", "chunk-the-operation"],
+        lacks: WITHOUT_BATCHES,
     },
     // Cell Ranger runs on Martian (martian-lang/martian, cmd/mrp/main.go): --localmem=NUM in GB, --localcores=NUM
     // for local jobs, --maxjobs=NUM for clusters, --monitor kills what exceeds its request. cellranger count has
@@ -654,7 +667,7 @@ pub(super) const TOOLS: &[Tool] = &[
             ),
             ("fewer-at-once", option("SET max_threads = <fewer>").note("of one query", "单个查询的线程数")),
         ],
-        lacks: &["smaller-batch", "mixed-precision", "fewer-workers", "chunk-the-operation"],
+        lacks: WITHOUT_BATCHES,
     },
     // Prometheus, docs/command-line/prometheus.md (2.5x or 3.0): --query.max-concurrency 20, --query.max-samples
     // 50000000, --rules.max-concurrent-evals 4, --storage.remote.read-concurrent-limit 10;
@@ -697,7 +710,7 @@ pub(super) const TOOLS: &[Tool] = &[
             ),
             ("fewer-at-once", option("SET threads = <fewer>")),
         ],
-        lacks: &["smaller-batch", "mixed-precision", "fewer-workers", "chunk-the-operation"],
+        lacks: WITHOUT_BATCHES,
     },
     // MATLAB: "Requested 92416x92416 (63.6GB) array exceeds maximum array size preference (62.7GB)": its preference
     // stands among those of the workspace (mathworks.com, set-workspace-and-variable-preferences); Java's heap:
@@ -738,7 +751,7 @@ pub(super) const TOOLS: &[Tool] = &[
                     .note("in &ELECTRONS; 4 unless set in older releases", "写在 &ELECTRONS；旧版默认 4"),
             ),
         ],
-        lacks: &["smaller-batch", "mixed-precision", "fewer-workers", "chunk-the-operation"],
+        lacks: WITHOUT_BATCHES,
     },
     // VASP (its wiki and guide): KPAR does not distribute data: each group holds all of it (since 5.3.2); NPAR as
     // many as cores keeps the projectors on each core, NCORE (since 5.2.13) divides them (not with OpenMP or GPUs);
@@ -766,7 +779,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 option("MAXMEM = <MB>").note("of one rank; GW and RPA only", "每个 rank；仅 GW 与 RPA"),
             ),
         ],
-        lacks: &["smaller-batch", "mixed-precision", "fewer-workers", "chunk-the-operation"],
+        lacks: WITHOUT_BATCHES,
     },
     // CP2K: &HF &MEMORY MAX_MEMORY, MB of one MPI rank (cp2k's notes on libint, users' inputs): as much as is
     // needed keeps the integrals in core. Fewer ranks with more threads (psmp): a user's guide only.
@@ -790,7 +803,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 ),
             ),
         ],
-        lacks: &["smaller-batch", "mixed-precision", "fewer-workers", "chunk-the-operation"],
+        lacks: WITHOUT_BATCHES,
     },
     // Gaussian: %Mem and %NProcShared stand before the route (inputs of 03 and 09). setting.rs reads %mem where the
     // message names it. Names of g03 and g16 by analogy with g09: only g09 was seen as a command.
@@ -810,7 +823,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 option("%NProcShared=<fewer>").note("and %Mem below the job's memory", "并使 %Mem 低于作业内存"),
             ),
         ],
-        lacks: &["smaller-batch", "mixed-precision", "fewer-workers", "chunk-the-operation"],
+        lacks: WITHOUT_BATCHES,
     },
     // ORCA (faccts.de, tutorials/first_steps/memory of 6.1): %MaxCore in MB for each core, 4096 unless set; it may
     // take more, so 80 % of what there is; some modules stop with too little. %pal nprocs n end (inputs).
@@ -830,7 +843,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 option("%pal nprocs <fewer> end").note("%maxcore counts for each of them", "%maxcore 按每个进程计"),
             ),
         ],
-        lacks: &["smaller-batch", "mixed-precision", "fewer-workers", "chunk-the-operation"],
+        lacks: WITHOUT_BATCHES,
     },
     // Psi4, doc/sphinxman/source/psithoninput.rst: memory 2 Gb in the input (256 Mb unless set in that release).
     Tool {
@@ -842,7 +855,7 @@ pub(super) const TOOLS: &[Tool] = &[
             "raise-runtime-limit",
             option("memory <GB> Gb").note("in the input; below the job's memory", "写在输入文件；低于作业内存"),
         )],
-        lacks: &["smaller-batch", "mixed-precision", "fewer-workers", "chunk-the-operation"],
+        lacks: WITHOUT_BATCHES,
     },
     // GROMACS: gmx mdrun -nb cpu -pme cpu -bonded cpu -update cpu (users' scripts). Nothing was seen that makes the
     // system on a GPU smaller.
@@ -869,17 +882,7 @@ pub(super) const TOOLS: &[Tool] = &[
             "fewer-at-once",
             option("ethminer -L 1 ...").note("DAG on one GPU after another", "DAG 逐个 GPU 生成"),
         )],
-        lacks: &[
-            "smaller-batch",
-            "less-at-once",
-            "more-devices",
-            "mixed-precision",
-            "weight-quantisation",
-            "weight-offload",
-            "chunk-the-operation",
-            "read-less-at-once",
-            "fewer-workers",
-        ],
+        lacks: OF_A_FIXED_SIZE,
     },
     Tool {
         name: "PhoenixMiner",
@@ -887,17 +890,7 @@ pub(super) const TOOLS: &[Tool] = &[
         scripts: &["PhoenixMiner", "PhoenixMiner.exe"],
         clue: None,
         rows: &[],
-        lacks: &[
-            "smaller-batch",
-            "less-at-once",
-            "more-devices",
-            "mixed-precision",
-            "weight-quantisation",
-            "weight-offload",
-            "chunk-the-operation",
-            "read-less-at-once",
-            "fewer-workers",
-        ],
+        lacks: OF_A_FIXED_SIZE,
     },
     // hashcat, docs/hashcat-help.md (7.1.2): -w 1 to 4 (2 unless set), -n, -u, -T, -O (limits the passwords'
     // length), -d, --scrypt-tmto. It refuses -n without --force ("The manual use of the -n option (or

@@ -8,6 +8,7 @@ mod wrappers;
 
 use super::case::Case;
 use super::knob::{Line, and_remark, line};
+use crate::dialect::naming;
 use crate::domain::{Program, Target};
 use crate::incident::Incident;
 use crate::incident::context::{Clue, Context};
@@ -36,6 +37,9 @@ const fn option(text: &'static str) -> Line {
 /// Changes of lines that only who writes a program can make.
 const IN_CODE: &[&str] = &["activation-offload", "chunk-the-operation", "detach-logged-tensors", "fused-attention"];
 
+/// Changes that mean nothing where no tensors are worked on in batches.
+const WITHOUT_BATCHES: &[&str] = &["smaller-batch", "mixed-precision", "fewer-workers", "chunk-the-operation"];
+
 /// All of them, the more special ones first.
 pub fn all() -> impl Iterator<Item = &'static Tool> {
     [applications::TOOLS, trainers::TOOLS, hosts::TOOLS].into_iter().flatten()
@@ -61,31 +65,6 @@ fn name_of(path: &str) -> &str {
 /// The names of what a command runs. Behind variables and launchers another program follows; what follows a program is
 /// given to it.
 fn run_by(command: &str) -> Vec<&str> {
-    const LAUNCHERS: &[&str] = &[
-        "accelerate",
-        "conda",
-        "deepspeed",
-        "env",
-        "exec",
-        "exec:",
-        "launch",
-        "mpiexec",
-        "mpirun",
-        "nice",
-        "nohup",
-        "pdm",
-        "pipenv",
-        "poetry",
-        "run",
-        "srun",
-        "stdbuf",
-        "sudo",
-        "time",
-        "timeout",
-        "torchrun",
-        "uv",
-        "xvfb-run",
-    ];
     const WORDS: usize = 16;
     let last = command.rsplit("&&").next().and_then(|last| last.rsplit(';').next()).unwrap_or(command);
     let mut names = Vec::new();
@@ -96,8 +75,8 @@ fn run_by(command: &str) -> Vec<&str> {
         }
         let name = name_of(word);
         names.push(name);
-        let interpreter = name.starts_with("python") || name.starts_with("torch.distributed");
-        if !interpreter && !LAUNCHERS.contains(&name) {
+        // `accelerate launch`, `python -m torch.distributed.run`
+        if !naming::is_wrapper(name) && name != "launch" && !name.starts_with("torch.distributed") {
             break;
         }
     }

@@ -77,6 +77,8 @@ pub(super) struct Devices {
     told: Vec<(Fact, Option<u32>, Figure)>,
     /// Boards by their names alone.
     boards: Vec<(Option<u32>, Board)>,
+    /// Lines that were looked through for one.
+    looked_at: usize,
 }
 
 /// What stands before the name of a board where a program prints it, the longer first.
@@ -86,6 +88,13 @@ const VENDORS: [&str; 5] = ["NVIDIA ", "GeForce ", "Tesla ", "Quadro ", "TITAN "
 fn board(text: &str) -> Option<(Option<u32>, &str)> {
     let at = VENDORS.iter().filter_map(|vendor| text.find(vendor)).min()?;
     let (lead, rest) = (&text[..at], &text[at..]);
+    // `on my NVIDIA GeForce RTX 4090 all is well` is somebody's sentence, and of another machine.
+    let before = lead.trim_end().rsplit(' ').next().unwrap_or_default();
+    let in_a_sentence = before.ends_with(char::is_alphabetic)
+        && !["gpu", "device", "card", "using"].contains(&before.to_ascii_lowercase().as_str());
+    if in_a_sentence {
+        return None;
+    }
     let end = rest.find([',', '(', ')', '|', '"', '\'', ';', '/', '[']).unwrap_or(rest.len());
     let name = rest[..end].split("  ").next().unwrap_or_default().split(" UUID").next().unwrap_or_default().trim();
     let number = lead.trim_end_matches([' ', ':', ']', '=', '>', '-', '"', '(']).rsplit([' ', ':', '#', '[']).next();
@@ -117,13 +126,11 @@ impl Devices {
 
     /// Takes the board that a line names.
     pub(super) fn take_board(&mut self, text: &str, line: u64) {
-        if self.boards.len() >= DEVICES_AT_MOST {
-            return;
-        }
         let text = text.get(..READ).unwrap_or(text);
-        if let Some((number, name)) = board(text)
-            && let Some(total) = products::total_of(name)
-        {
+        let Some((number, name)) = board(text).filter(|_| self.looked_at < DEVICES_AT_MOST) else { return };
+        // Each is compared with some hundred names.
+        self.looked_at += 1;
+        if let Some(total) = products::total_of(name) {
             // `GeForce GTX 1080 Ti major: 6 minor: 1`
             let words = name.split(' ').take_while(|word| !word.starts_with(|c: char| c.is_ascii_lowercase()));
             let name = words.collect::<Vec<_>>().join(" ");
@@ -197,7 +204,9 @@ mod tests {
         let two = "GPU 0: Tesla T4 (UUID: a)\nGPU 1: NVIDIA L40S (UUID: b)";
         assert_eq!(of(two, None), None);
         assert_eq!(of(two, Some(1)).as_deref(), Some("NVIDIA L40S"));
-        assert_eq!(of("NVIDIA driver 550.54", None), None);
+        for none in ["NVIDIA driver 550.54", "On my NVIDIA GeForce RTX 4090 all is well"] {
+            assert_eq!(of(none, None), None);
+        }
     }
 
     #[test]
