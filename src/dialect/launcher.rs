@@ -454,6 +454,9 @@ fn stopped_by_someone(document: &Document, position: usize, death: &Death) -> bo
         let line = field::text(document, at);
         death.code == Some(137) && WORDS.iter().any(|word| line.contains(word))
             || SENDERS.iter().any(|word| line.contains(word))
+            // Compose's, of one service: `$ sudo docker-compose -f a.yml stop web`.
+            || (line.contains("docker-compose ") || line.contains("docker compose "))
+                && line.split_whitespace().any(|word| matches!(word, "stop" | "down" | "restart" | "kill"))
             // supervisord, of a program that did not end in time.
             || line.contains("killing '") && line.contains(" with SIGKILL")
             // A server that kills its own worker after a time-out names it.

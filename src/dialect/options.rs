@@ -115,8 +115,8 @@ fn by_name(document: &Document, position: usize, event: &mut Event) {
 }
 
 /// The memory that a command lets its program have: the value of an option whose name says so, in a unit that the value
-/// or the name gives (`--memlimit 7g`, `--db-size-mb 4096`), or of bytes that are no smaller unit's count. One is none
-/// that names two.
+/// or the name gives (`--memlimit 7g`, `--max-memory-mib 4096`), or of bytes that are no smaller unit's count. One is
+/// none that names two.
 fn named_limit(command: &str) -> Option<units::Size> {
     /// A bare number from here on counts bytes: as KiB it would be a TiB.
     const BYTES: u64 = 1 << 30;
@@ -151,7 +151,7 @@ fn named_limit(command: &str) -> Option<units::Size> {
 }
 
 /// The unit that the name of an option gives, where it is one of a limit on memory: `heap-size`, `max-memory`,
-/// `memlimit`, `Xmx`, `chain-state-db-size-mb`. What a cache or a batch may take is part of it.
+/// `memlimit`, `Xmx`, `max-memory-mib`. What a cache or a batch may take is part of it.
 fn unit_of_a_limit(name: &str) -> Option<Option<&'static str>> {
     const MEMORY: &[&str] = &["mem", "heap", "ram", "maxmem", "memlimit", "memmax", "heapsize", "memory"];
     const LIMIT: &[&str] = &["limit", "max", "size", "budget", "maximum", "maxmem", "memlimit", "memmax", "heapsize"];
@@ -164,11 +164,11 @@ fn unit_of_a_limit(name: &str) -> Option<Option<&'static str>> {
     let parts = || lower.split(['-', '_', '.']);
     let says = |words: &[&str]| parts().any(|part| words.contains(&part));
     let of_memory = says(MEMORY) && says(LIMIT) || lower == "memorylimit" || lower == "maxmemory" || lower == "memory";
-    let sized = says(&["size"]) && says(&["db"]) && says(&["mb", "gb"]);
-    if !(of_memory || sized) || says(PARTS) {
+    if !of_memory || says(PARTS) {
         return None;
     }
-    let units = [("mb", "MiB"), ("mib", "MiB"), ("gb", "GiB"), ("gib", "GiB"), ("kb", "KiB"), ("bytes", "B")];
+    // A name's `mb` and `gb` are powers of ten in one program and of two in the next.
+    let units = [("mib", "MiB"), ("gib", "GiB"), ("bytes", "B")];
     Some(units.iter().find(|(part, _)| parts().any(|own| own == *part)).map(|(_, unit)| *unit))
 }
 
@@ -252,7 +252,8 @@ mod tests {
         assert_eq!(of("gridtool --memlimit 7g main.c"), Some(7 << 30));
         assert_eq!(of("gridtool --heap-size 1610612736 --load a.lsp"), Some(1_610_612_736));
         assert_eq!(of("gridtool --max-memory=512M --jobs 4"), Some(512 << 20));
-        assert_eq!(of("gridtool --state-db-size-mb 4096"), Some(4 << 30));
+        assert_eq!(of("gridtool --max-memory-mib 4096"), Some(4 << 30));
+        assert_eq!(of("gridtool --ram-limit-gb 4"), None, "of which gigabytes the name does not say");
         assert_eq!(of("gridtool -W max-memory-size=2147483648 a.wasm"), None, "not of the option's name");
         // MB or KB, and nobody says which.
         assert_eq!(of("gridtool --memory-limit=1024 a.p"), None);

@@ -612,6 +612,18 @@ const SENTENCES: &[Wording] = &[
         figures: &[(Fact::Requested, "enoughspacefor", Unit::Printed(Base::Binary))],
         ..WORDING
     },
+    // At its start, for classes: addresses alone, which nothing but a limit on them refuses.
+    Wording {
+        says: &["couldnotallocatemetaspace", "couldnotallocatecompressedclassspace"],
+        slug: "jvm-class-reservation",
+        program: Program::Java,
+        signs: &[Sign::AddressSpaceLimit],
+        figures: &[
+            (Fact::Requested, "metaspace:", Unit::Of(1)),
+            (Fact::Requested, "compressedclassspace:", Unit::Of(1)),
+        ],
+        ..WORDING
+    },
     Wording {
         says: &["outofdirectmemoryerror:failedtoallocate"],
         slug: "jvm-direct-memory",

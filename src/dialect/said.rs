@@ -59,6 +59,12 @@ impl Event {
         }
     }
 
+    /// True where make or a builder of images tells of the end of what it ran: `make: *** [all] Killed`, `exit code:
+    /// 137`.
+    pub(crate) fn passes_an_end_on(&self) -> bool {
+        self.says("make: ***") || self.says("make[") || self.says("137")
+    }
+
     /// True where Gradle says so, whose properties set the heap.
     pub(crate) fn of_gradle(&self) -> bool {
         self.says("Out of memory. Java")

@@ -198,6 +198,8 @@ const ROWS: &[Wording] = &[
     row(&["after running out of JVM heap space"], "gradle-heap", Program::Java, Host).shows(&[Sign::RefusedByLimit]),
     // Gradle's client, of the process that built, and Ollama's server of the one that loads: nothing tells of what.
     row(&["build daemon disappeared unexpectedly"], "gradle-daemon-gone", Program::Java, Host).shows(GONE),
+    // Bazel's client, of its server: gRPC's code for one that no longer answers.
+    row(&["Server terminated abruptly (error code: 14"], "bazel-server-gone", Program::Java, Host).shows(GONE),
     row(&["llama runner process no longer running: -1"], "ollama-runner-gone", Program::Ollama, Host).shows(GONE),
     // nnunetv2's pools of processes and batchgenerators/dataloading/nondet_multi_threaded_augmenter.py: a worker is
     // gone, and nothing tells of what.
@@ -261,6 +263,7 @@ const TRIGGERS: &[&str] = &[
     "failed to reserve page summary memory",
     "after running out of JVM heap space",
     "build daemon disappeared unexpectedly",
+    "Server terminated abruptly (error code: 14",
     "llama runner process no longer running: -1",
     "6 feet under",
     "ackground workers are no longer alive",

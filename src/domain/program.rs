@@ -735,6 +735,11 @@ impl Program {
             || matches!(self, Jemalloc | Mimalloc | Numpy | Pandas | PyArrow | Tcmalloc | Windows)
     }
 
+    /// True for what trains or infers by PyTorch under a name of its own.
+    pub fn is_application_of_pytorch(&self) -> bool {
+        self.kind() == Kind::Application && self.pytorch_allocator() == PytorchAllocator::Yes
+    }
+
     pub fn pytorch_allocator(&self) -> PytorchAllocator {
         self.row().pytorch
     }

@@ -49,8 +49,11 @@ pub const FIX: Fix = Fix {
         line(Target::Java, "jcmd PID GC.class_histogram")
             .note("twice, some minutes apart: which class grows?", "相隔几分钟各一次：哪个类在增长？")
             .when("host"),
-        line(Target::Node, "node --heapsnapshot-signal=SIGUSR2 app.js")
-            .note("two snapshots, compared in DevTools", "两份快照，在 DevTools 中比较")
+        line(Target::Node, "NODE_OPTIONS=--inspect <your command>")
+            .note(
+                "then chrome://inspect → Memory: two heap snapshots, some minutes apart, compared",
+                "然后打开 chrome://inspect → Memory：隔几分钟取两份堆快照并比较",
+            )
             .when("host"),
         line(Target::Go, "go tool pprof -inuse_space http://localhost:6060/debug/pprof/heap")
             .note("twice, then -diff_base", "取两次，再用 -diff_base 比较")

@@ -10,6 +10,7 @@ use crate::domain::program::Kind;
 use crate::domain::trainer::Trainer;
 use crate::domain::{Number, Program, closed_set};
 use crate::incident::context::{Clue, Frame};
+use crate::input::gpu_tables::GpuRow;
 use crate::units::Interval;
 
 closed_set! {
@@ -224,13 +225,18 @@ fn limited(case: &Case) -> bool {
 /// The cause that a limit refused stands on evidence of its own from here on.
 const LIKELY_LIMIT: f64 = 0.5;
 
+/// Below this, what a limit refused is not short of the machine's memory.
+const UNLIKELY_MACHINE: f64 = 0.1;
+
 /// True where the program refused by a limit of its own: more of the machine's memory does not lift it.
 fn stopped_at_its_own_limit(case: &Case) -> bool {
     let own = case.program().own_limit().is_some() || case.sign(Sign::RefusedByLimit);
     // A scheduler's limit is what was asked of it.
+    // A leak that fills a heap meets the heap's limit as well, and the machine's memory is not asked.
+    let machine_is_none = case.sign(Sign::RefusedByLimit) && case.confidence(CauseId::HostMemory) < UNLIKELY_MACHINE;
     own && case.program().kind() != Kind::Scheduler
         && case.on_host()
-        && case.confidence(CauseId::FrameworkLimit) >= LIKELY_LIMIT
+        && (case.confidence(CauseId::FrameworkLimit) >= LIKELY_LIMIT || machine_is_none)
 }
 
 /// True where what was refused is a cache of keys and values in a program without an engine: it is made for a number
@@ -259,6 +265,11 @@ fn others_may_hold(case: &Case) -> bool {
     }
     if case.others().is_some() {
         return true;
+    }
+    // A table lists the devices as good as idle.
+    let idle = |row: &GpuRow| row.used.bytes < row.total.bytes / 20;
+    if !case.context.gpus.is_empty() && case.context.gpus.iter().all(idle) {
+        return false;
     }
     // All that is in use, this process holds; beside what its framework reserved it has a context.
     let process = case.incident.event.facts.get(Fact::Process).map(|figure| figure.interval());

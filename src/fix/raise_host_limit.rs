@@ -108,9 +108,12 @@ pub const FIX: Fix = Fix {
         line(Target::Shell, "request_memory = {tried}{unit}B")
             .note("in the submit file", "写入提交文件")
             .when("htcondor"),
-        line(Target::Windows, "Get-CimInstance Win32_OperatingSystem | Select FreePhysicalMemory, FreeVirtualMemory")
-            .note("then more RAM, or a larger page file", "然后增加内存，或增大页面文件")
-            .when("no-limit"),
+        said(
+            Target::Windows,
+            "more RAM: systeminfo tells how much the machine has",
+            "增加内存：systeminfo 会显示机器现有多少",
+        )
+        .when("no-limit"),
         said(
             Target::Shell,
             "raise the memory limit of the container, job or service to {tried} {unit}iB",

@@ -1,6 +1,7 @@
 //! The program's own ceiling.
 
 use super::prelude::*;
+use crate::dialect::naming;
 
 pub const FIX: Fix = Fix {
     id: "raise-runtime-limit",
@@ -136,9 +137,10 @@ fn advise(case: &Case) -> Advice {
     let command = case.context.command.get().map(String::as_str).unwrap_or_default();
     let option = |name: &str| command.split_whitespace().find(|word| word.starts_with(name)).map(str::to_string);
     let (starts_large, set) = (option("-Xms").is_some(), option("-Xmx"));
-    // `bin/tool -f data`: the options of such a command are the tool's, and the JVM's stand within the script.
+    // `bin/tool -f data`, `tool --in a`: the options of such a command are the tool's, and the JVM's stand within it.
     let first = command.split_whitespace().next().unwrap_or_default();
-    let names_a_script = first.contains('/') && !first.ends_with("/java") && !command.contains(" -jar ");
+    let name = first.rsplit('/').next().unwrap_or_default();
+    let names_a_script = !(name.is_empty() || naming::is_wrapper(name) || command.contains(" -jar "));
     let by_script = names_a_script && !starts_large && set.is_none() && !case.windows();
     // Above what the job asked for, the batch system kills before the heap is full.
     let below = match case.in_a_job_of_a_size() {
@@ -173,7 +175,8 @@ fn advise(case: &Case) -> Advice {
     let draft = Draft::new(case, &FIX);
     let draft = if refused { draft.titled(text!(en: "A smaller heap", zh: "减小堆")) } else { draft };
     draft
-        .own(named.cloned())
+        // What the message names is the runtime's; a program upon it may have a variable or a policy of its own.
+        .own(named.filter(|_| !case.has_a_setting_of_its_own(FIX.id)).cloned())
         .when("commanded", commanded)
         .when("local-workers", !commanded && local)
         .when("elsewhere", !commanded && !local)

@@ -65,6 +65,19 @@ fn advise(case: &Case) -> Advice {
                 zh: "Windows 用内存和页面文件支撑显存：没有它们，空闲的显存也无法使用"
             ));
     }
+    // Of ten miners that could not make their tables four needed a larger page file, and no larger card.
+    let without_a_limit = case.incident.event.facts.sizes.is_empty() && !case.sign(Sign::BufferSizeLimit);
+    if case.on_gpu() && case.context.origin.mines && without_a_limit {
+        return Draft::new(case, &FIX)
+            .titled(text!(en: "A larger page file", zh: "加大页面文件"))
+            .when("commit", !case.windows())
+            .weight(if case.windows() { 1.0 } else { 0.4 })
+            .frees_unknown(text!(en: "as much as the page file grows", zh: "等于页面文件的增量"))
+            .because(text!(
+                en: "on Windows what all cards hold together is backed by RAM and page file",
+                zh: "在 Windows 上，所有显卡占用的显存之和都由内存和页面文件支撑"
+            ));
+    }
     if case.on_gpu() {
         // Where RAM is among the candidates a larger page file is no folk remedy.
         if case.pytorch() && case.windows() && case.confidence(CauseId::HostMemory) < 0.1 {

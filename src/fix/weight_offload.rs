@@ -26,7 +26,9 @@ pub const FIX: Fix = Fix {
             && !case.in_exllamas_form()
             // CTranslate2 converts models to a form of its own, which is on one device as a whole.
             && case.incident.event.program != Program::FasterWhisper
-            && case.incident.event.facts.number(Number::LayersOffloaded) != Some(0.0)
+            && [Number::LayersOffloaded, Number::NGpuLayers]
+                .iter()
+                .all(|layers| case.incident.event.facts.number(*layers) != Some(0.0))
             && !case.context.origin.loaded_in_parts
             // What is kept of the data before training is made by the smallest of the models.
             && !case.context.caches_data()

@@ -110,7 +110,7 @@ pub fn assemble(document: &Document, events: Vec<Event>) -> (Vec<Incident>, Vec<
         {
             context.phase = Known::Unknown;
         }
-        if context.origin.mines {
+        if context.origin.mines || context.origin.moves_molecules {
             (context.phase, context.epoch) = (Known::Unknown, Known::Unknown);
         }
         if i >= WITH_SERIES && Some(i) != primary {

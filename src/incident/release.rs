@@ -213,7 +213,13 @@ fn newest_by_signs(incident: &Incident, library: Library) -> Option<Release> {
     let has = |name: &str| context.frames.iter().any(|frame| frame.file.contains(name));
     match library {
         Library::Torch => torch_by_signs(incident).map(|(major, minor)| (major, minor, u16::MAX)),
-        Library::TensorFlow => shown(Clue::TensorFlow1).then_some((1, 13, 0)),
+        // The package's folder was `tensorflow_core` in 1.15 to 2.1. Keras by itself calls no tf.keras, and tells its
+        // backend up to 2.3, which runs sessions.
+        Library::TensorFlow => {
+            let oldest = shown(Clue::TensorFlow1).then_some((1, 13, 0));
+            let by_itself = context.origin.keras_by_itself.then_some((1, 15, 0));
+            oldest.or(by_itself).or(has("/tensorflow_core/").then_some((2, 1, 0)))
+        }
         // One file loaded the models until 0.4, which has a folder for it.
         Library::Vllm => (shown(Clue::EarlyVllm) || has("vllm/model_executor/model_loader.py")).then_some((0, 3, 0)),
         // Its loop of training was taken apart into `loops/` in 1.4; 2.0 has no Python 3.7.
@@ -339,6 +345,7 @@ fn newest_torch(frame: &Frame) -> Option<(u16, u16)> {
     let by_line = match frame.function.as_str() {
         _ if multiplies && frame.line > FIRST_LINEAR => newest_at(&LINEAR, frame.line),
         "_call_impl" if module && frame.line > FIRST_CALL_IMPL => newest_at(&CALL_IMPL, frame.line),
+        "__call__" if module && OF_1_2_OR_1_3.contains(&frame.line) => Some((1, 3)),
         "__call__" if module => newest_at(&CALL, frame.line),
         _ if loads && frame.line >= FIRST_LOAD => newest_at(&LOAD, frame.line),
         _ => None,
@@ -365,6 +372,9 @@ const FIRST_CALL_IMPL: u64 = 700;
 /// Where `Module.__call__` did: 357 in 0.3, 491 in 0.4, 489 in 1.0 and 493 in 1.1; then 547 in 1.2, 541 in 1.3 and 532
 /// in 1.4.
 const CALL: [LastLine; 2] = [(400, (0, 3)), (495, (1, 1))];
+
+/// The lines of 1.2 and 1.3, between which and those before 1.4 has its own.
+const OF_1_2_OR_1_3: std::ops::RangeInclusive<u64> = 540..=548;
 
 /// Where `torch.load` hands an archive on, in `torch/serialization.py`: 529 in 1.4, 594 in 1.8, 607 in 1.9, 712 in
 /// 1.11, 789 in 1.13, 809 in 2.0; past 1000 from 2.1 on.

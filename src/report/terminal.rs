@@ -727,11 +727,7 @@ impl Page {
         } else {
             match first.supporting().is_empty() && first.evidence.iter().all(|evidence| evidence.weight <= 0.0) {
                 true => {
-                    let rests = Text::new(
-                        "No line of the log speaks for it by itself: the share is how often failures like this have \
-                         this cause.",
-                        "日志中没有哪一行单独支持它：百分比是此类故障中该原因的出现频率。",
-                    );
+                    let rests = wording::rests_on(first, &diagnosis.incident);
                     self.screen.paragraph(&[], 2, &[run(Tone::Plain, self.say(&rests))]);
                 }
                 false => self.heading(&Text::new("What speaks for it:", "依据：")),

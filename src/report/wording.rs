@@ -5,6 +5,7 @@ use crate::account::Holder;
 use crate::account::proof::{self, ProofKind};
 use crate::cause::conclusion::{Conclusion, Family, SURE_ENOUGH, candidates};
 use crate::cause::decide::{Observation, Outcome};
+use crate::cause::reading::allocated_share;
 use crate::cause::{CAUSES, CauseId, Finding};
 use crate::dialect::Resource;
 use crate::domain::Accelerator;
@@ -69,6 +70,7 @@ pub fn undecided(diagnosis: &Diagnosis) -> Option<Text> {
         list_zh.push(zh);
     }
     let (list_en, list_zh) = (one_of(&list_en, ", ", " or "), one_of(&list_zh, "、", "或"));
+    let rest = spread_thin(findings.iter().filter(|finding| candidates.contains(&finding.cause.id)));
     let sure = findings.first().is_some_and(|first| first.confidence >= SURE_ENOUGH);
     let told = |finding: &Finding| !finding.supporting().is_empty();
     match conclusion {
@@ -86,13 +88,27 @@ pub fn undecided(diagnosis: &Diagnosis) -> Option<Text> {
             let of_the_limit = Text::new("the need of what runs under that limit", "该上限之下自身的需求");
             let family = if limited { of_the_limit } else { family.name() };
             Some(Text::new(
-                format!("Undecided, though most likely {}: {list_en}.", family.en),
-                format!("未定，但很可能是{}：{list_zh}。", family.zh),
+                format!("Undecided, though most likely {}: {list_en}{}.", family.en, rest.en),
+                format!("未定，但很可能是{}：{list_zh}{}。", family.zh, rest.zh),
             ))
         }
         Conclusion::Open if named.is_empty() => None,
-        Conclusion::Open => Some(Text::new(format!("Undecided: {list_en}."), format!("未定：{list_zh}。"))),
+        Conclusion::Open => {
+            Some(Text::new(format!("Undecided: {list_en}{}.", rest.en), format!("未定：{list_zh}{}。", rest.zh)))
+        }
     }
+}
+
+/// What the shares of those that are named leave, where that is much: it is spread over causes each less likely.
+fn spread_thin<'a>(named: impl Iterator<Item = &'a Finding>) -> Text {
+    /// Less is rounding, and what is kept for causes of no list.
+    const WORTH_TELLING: f64 = 0.25;
+    let rest = 1.0 - named.map(|finding| finding.confidence).sum::<f64>();
+    if rest < WORTH_TELLING {
+        return Text::default();
+    }
+    let rest = percent(rest);
+    Text::new(format!("; {rest} is spread over others"), format!("；其余 {rest} 分散在其他原因上"))
 }
 
 /// What stands before a first cause that stands out: on what it rests where no line speaks for it.
@@ -101,6 +117,24 @@ pub fn why(first: &Finding) -> Text {
         return Text::new("Why, going by how often failures like this have it: ", "原因（按此类故障中的出现频率）：");
     }
     Text::new("Why: ", "原因：")
+}
+
+/// On what a first cause rests where no line speaks for it before its rivals.
+pub fn rests_on(first: &Finding, incident: &Incident) -> Text {
+    /// A device that the job's own tensors fill: the account tells whose need it is.
+    const FILLED: f64 = 0.75;
+    let filled = allocated_share(incident).filter(|share| *share >= FILLED && first.cause.id == CauseId::Capacity);
+    match filled.map(percent) {
+        Some(part) => text!(
+            en: "The account speaks for it: {part} of the device are the job's own tensors. That it is no peak and no \
+                 leak goes by how often failures like this have each cause.",
+            zh: "账目支持它：设备的 {part} 是任务自己的张量。至于不是峰值或泄漏，则按此类故障中各原因的出现频率。"
+        ),
+        None => Text::new(
+            "No line of the log speaks for it by itself: the share is how often failures like this have this cause.",
+            "日志中没有哪一行单独支持它：百分比是此类故障中该原因的出现频率。",
+        ),
+    }
 }
 
 /// On what the shares rest where nothing in the log is told for any of the causes that it leaves open.

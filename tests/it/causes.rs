@@ -440,3 +440,30 @@ fn a_name_proves_no_more_than_any_board_of_it_bears_out() {
         assert!(confidence < 0.9, "{device}: {cause} {confidence}");
     }
 }
+
+/// One end, told by make and by the image's builder, counted as two compilers.
+#[test]
+fn what_passes_an_end_on_is_no_second_compiler() {
+    let several = |log: &str| {
+        let document = Document::from_text("-", log);
+        readings(&primary(&document)).iter().any(|(_, reading)| reading.level == "several-of-a-build")
+    };
+    let image = "#14 1.2 cargo build --release\n#14 7.1     Updating crates.io index\n#14 314.6 make: *** [Makefile:46: all] \
+        Killed\nERROR: failed to solve: process \"/bin/sh -c make all\" did not complete successfully: exit code: 137\n";
+    assert!(!several(image));
+    let two =
+        "[31/49] nvcc -c a.cu\nFAILED: a.o\nKilled\nFAILED: b.o\nKilled\nninja: build stopped: subcommand failed.\n";
+    assert!(several(two));
+}
+
+/// `GPU 0` of a job that sees the fourth and the fifth device is the fourth.
+#[test]
+fn a_device_is_looked_at_by_the_drivers_number() {
+    let log = "$ CUDA_VISIBLE_DEVICES=3,4 python train.py\ntorch.cuda.OutOfMemoryError: CUDA out of memory. Tried to \
+        allocate 50.00 MiB (GPU 1; 79.93 GiB total capacity; 10.53 GiB already allocated; 15.34 MiB free; 10.91 GiB reserved \
+        in total by PyTorch)\n";
+    let document = Document::from_text("-", log);
+    let found = rank(&primary(&document));
+    let refutes = &found.first().expect("a cause").refute.en;
+    assert!(refutes.contains("nvidia-smi -i 4"), "{refutes}");
+}

@@ -723,3 +723,41 @@ fn the_phase_of_a_node_is_told_by_its_path() {
     assert_eq!(of("a/table/Adam/Initializer/zeros"), Some(Phase::Load));
     assert_eq!(of("net/conv_1/Conv2D"), Some(Phase::Load), "a line is all that tells");
 }
+
+/// An evaluation of mmcv's runner was taken for the checkpoint before it, a full buffer of a data set for one minutes
+/// earlier, a transcription and a step of molecules for training.
+#[test]
+fn the_last_thing_that_was_done_is_the_phase() {
+    let full = "RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 23.65 GiB total capacity; 22.19 GiB \
+        already allocated; 0.44 GiB free; 22.57 GiB reserved in total by PyTorch)\n";
+    let of = |text: &str| of_text(text).phase.value();
+    let steps = "2022-09-27 11:42:11,390 - mmseg - INFO - Iter [2000/40000]\tlr: 5.1e-05, loss: 0.4411\n\
+        2022-09-27 11:42:14,001 - mmseg - INFO - Saving checkpoint at 2000 iterations\n";
+    assert_eq!(of(&format!("{steps}{full}")), Some(Phase::Checkpoint));
+    let bar = "[                    ] 0/512, elapsed: 0s, ETA:\n";
+    assert_eq!(of(&format!("{steps}{bar}{full}")), Some(Phase::Validation));
+    let fills = "INFO:tensorflow:Saving checkpoints for 0 into a/model.ckpt.\n2020-03-27 09:34:41.560092: I \
+        tensorflow/core/kernels/data/shuffle_dataset_op.cc:145] Filling up shuffle buffer (this may take a while): 640 of \
+        2048\n./train.sh: line 60: 11207 Killed    python3 model_main.py\n";
+    assert_eq!(of(fills), Some(Phase::DataLoading));
+    let spoken =
+        format!("text = asr.transcribe(audio='a.wav')\nTranscribing:   0%|          | 0/1 [00:00<?, ?it/s]\n{full}");
+    assert_eq!(of(&spoken), Some(Phase::Inference));
+    let moved = format!("Setting up Verlet run ...\n  Current step  : 0\n{full}");
+    assert_eq!(of(&moved), None);
+}
+
+/// What runs at a prompt is a command whatever its name, where it is given an option; what looks at things is none.
+#[test]
+fn any_program_at_a_prompt_is_a_command() {
+    let commands = ["ada@box:~/w$ gridsolve -n 4 in.dat", "$ grid -mem=4", "D:\\grid>grid.exe --cells 8"];
+    for command in commands {
+        let text = format!("{command}\nError: CUDA error: out of memory\n");
+        let context = of_text(&text);
+        let ran = context.command.get().unwrap_or_else(|| panic!("no command in {command}"));
+        assert!(command.ends_with(ran.as_str()), "{ran}");
+    }
+    for none in ["ada@box:~/w$ tail -n 20 out.log", "> mean(-x)", "costs $ 4 -a", "ada@box:~/w$ gridsolve"] {
+        assert!(!of_text(&format!("{none}\nError: CUDA error: out of memory\n")).command.is_known(), "{none}");
+    }
+}

@@ -121,3 +121,32 @@ fn an_engine_within_another_program_is_set_in_its_words() {
     let drawn = lines("[INFO ] stable-diffusion.cpp:1326 - decoding 1 latents\n");
     assert!(drawn.trim().is_empty(), "{drawn}");
 }
+
+/// A size that no kernel set was to be looked for in the shapes; the extension had been built for another GPU.
+#[test]
+fn a_rasterizer_of_another_gpu_is_built_anew() {
+    let failed = |file: &str| {
+        format!(
+            "Traceback (most recent call last):\n  File \"/w/render.py\", line 30, in render\n    rgb, radii = \
+            rasterizer(means3D=xyz)\n  File \"/v/lib/python3.10/site-packages/{file}\", line 92, in forward\n    \
+            num_rendered, color = _C.rasterize_gaussians(*args)\ntorch.cuda.OutOfMemoryError: CUDA out of memory. Tried \
+            to allocate 5893.13 GiB (GPU 0; 23.69 GiB total capacity; 1.10 GiB already allocated; 20.40 GiB free; 1.20 GiB \
+            reserved in total by PyTorch)\n"
+        )
+    };
+    let lines = |file: &str| lines_of(&failed(file), "fix-the-shape").join("\n");
+    let anew = lines("diff_gaussian_rasterization/__init__.py");
+    assert!(anew.contains("TORCH_CUDA_ARCH_LIST") && !anew.contains("shape"), "{anew}");
+    let other = lines("grid_rasterization/__init__.py");
+    assert!(!other.contains("TORCH_CUDA_ARCH_LIST") && other.contains("shape"), "{other}");
+}
+
+/// A heap that a leak has filled was to be cured by swap, and snapshots by a signal that Windows lacks.
+#[test]
+fn a_heaps_own_limit_is_not_the_machines() {
+    let log = "C:\\app>node relay.js\n[8712:000001F2A]  418033121 ms: Mark-sweep 8504.1 (8661.2) -> 8503.9 (8661.5) MB, \
+        6123.4 / 0.1 ms  last resort\nFATAL ERROR: CALL_AND_RETRY_LAST Allocation failed - JavaScript heap out of memory\n";
+    assert!(lines_of(log, "swap").is_empty() && lines_of(log, "raise-host-limit").is_empty());
+    let grows = lines_of(log, "find-the-leak").join("\n");
+    assert!(grows.contains("--inspect") && !grows.contains("SIGUSR2"), "{grows}");
+}

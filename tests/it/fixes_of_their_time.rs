@@ -330,3 +330,27 @@ fn keys_of_mmengine_stand_where_it_shows() {
         }
     }
 }
+
+/// Keras by itself was told calls of tf.keras, TensorFlow 1.15 to 2.1 those of 2.4, and torch 1.2 those of 1.4.
+#[test]
+fn older_releases_show_by_what_they_print_and_where_their_files_lie() {
+    let oom = "tensorflow.python.framework.errors_impl.ResourceExhaustedError: OOM when allocating tensor with \
+        shape[128,1024,32,32] and type float on /job:localhost/replica:0/task:0/device:GPU:0 by allocator GPU_0_bfc\n";
+    let told = |before: &str| lines_for(&format!("{before}{oom}")).join("\n");
+    assert!(told("").contains("tf.keras.mixed_precision"), "{}", told(""));
+    let file = "  File \"/v/lib/python3.7/site-packages/tensorflow_core/python/eager/execute.py\", line 67, in quick_execute\n";
+    for before in ["Using TensorFlow backend.\n", file] {
+        assert!(!told(before).contains("tf.keras.mixed_precision"), "{before}");
+    }
+    assert!(!told("Using TensorFlow backend.\n").contains("recompute_grad"));
+    let full = "RuntimeError: CUDA out of memory. Tried to allocate 64.00 MiB (GPU 0; 7.80 GiB total capacity; 6.10 GiB \
+        already allocated; 40.00 MiB free; 900.00 MiB cached)\n";
+    let called = |line: u32| {
+        format!(
+            "Traceback (most recent call last):\n  File \"/w/run.py\", line 4, in main\n    out = net(x)\n  File \
+            \"/v/lib/python3.7/site-packages/torch/nn/modules/module.py\", line {line}, in __call__\n    result = \
+            self.forward(*input, **kwargs)\n{full}"
+        )
+    };
+    assert!(!lines_for(&called(547)).join("\n").contains("memory_summary("));
+}

@@ -643,6 +643,7 @@ fn a_queue_that_may_not_be_opened_is_not_full() {
 fn what_is_gone_without_a_word_may_have_been_killed() {
     for log in [
         "* What went wrong:\nGradle build daemon disappeared unexpectedly (it may have been killed or may have crashed)\n",
+        "$ bazel test //...\nServer terminated abruptly (error code: 14, error message: '', log file: '/c/server/jvm.out')\n",
         "level=ERROR source=sched.go:388 msg=\"error loading llama server\" error=\"llama runner process no longer running: -1 \"\n",
     ] {
         assert!(fails(log), "{log}");
@@ -882,4 +883,20 @@ fn prose_with_the_twenty_third_sets_words_is_no_failure_and_a_banner_is_one() {
         assert!(!fails(log), "{log}");
     }
     assert!(fails(">>> Out of memory: cannot allocate 3221225472 bytes\n"));
+}
+
+/// That it ended is told, and only why is guessed.
+#[test]
+fn a_guessed_reason_of_an_end_is_a_report() {
+    assert!(fails(
+        "RuntimeError: grid-server was stopped by the operating system (signal 9), most likely out of memory. Try less.\n"
+    ));
+    assert!(!fails("With 4 GiB it is likely out of memory soon.\n"));
+}
+
+/// Compose's own stop was taken for a kill by the kernel.
+#[test]
+fn who_stops_a_service_is_known() {
+    assert!(!fails("$ sudo docker-compose -f a.yml stop web\nStopping web ... done\n        \"ExitCode\": 137,\n"));
+    assert!(fails("$ sudo docker-compose -f a.yml logs web\nweb exited with code 137\n"));
 }

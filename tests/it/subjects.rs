@@ -77,7 +77,7 @@ fn samples_are_halved_only_where_the_log_shows_several() {
 fn there_is_less_of_what_the_job_works_on() {
     for (script, words) in [
         ("/w/nerf/render.py", "fewer rays"),
-        ("/w/isaacgymenvs/play.py", "fewer environments"),
+        ("/w/isaacgym/play.py", "fewer environments"),
         ("/w/mace/run_md.py", "fewer atoms"),
         ("/w/gcn/embed.py", "fewer nodes and edges"),
         ("/w/pointnet/register.py", "fewer points"),

@@ -34,9 +34,10 @@ const ON_THE_HOST: [&str; 5] = [
 
 /// Logs of a program: its batch, its training and its evaluation fail on a full card, and it is killed.
 fn logs(tool: &Tool) -> Vec<String> {
-    let command = tool.scripts.first().map(|script| match script.ends_with(".py") {
-        true => format!("$ python {script} --data in\n"),
-        false => format!("$ ./{script} --data in\n"),
+    let command = tool.scripts.first().map(|script| match script {
+        script if script.ends_with(".py") => format!("$ python {script} --data in\n"),
+        option if option.starts_with('-') => format!("$ python run.py {option} --data in\n"),
+        script => format!("$ ./{script} --data in\n"),
     });
     let shown = command.unwrap_or_default() + tool.clue.map_or("", said);
     let file = tool.files.first().map_or("/w/run.py".to_string(), |part| match part.ends_with('/') {
@@ -117,6 +118,7 @@ fn a_well_known_program_is_changed_by_the_options_that_it_has() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     // Weights in host memory, an engine's start, a pod's end: what these have lines for, only whole logs show.
     let in_whole_logs = [
+        "SUEWS in QGIS",
         "AlphaFold 2",
         "OpenFold's scripts",
         "LM Studio",
@@ -127,6 +129,9 @@ fn a_well_known_program_is_changed_by_the_options_that_it_has() {
         "Vite",
         "Airflow",
         "Argo Workflows",
+        "NeMo's ASR models",
+        "anndata",
+        "SuPy",
     ];
     assert_eq!(silent, in_whole_logs);
 }
@@ -168,4 +173,71 @@ fn workers_of_a_cluster_are_not_made_anew_by_the_script() {
     };
     assert!(!lines("tls://10.0.0.9:40331").contains("LocalCluster("), "{}", lines("tls://10.0.0.9:40331"));
     assert!(lines("tcp://127.0.0.1:40331").contains("LocalCluster("), "{}", lines("tcp://127.0.0.1:40331"));
+}
+
+/// The last frames of a log of PyTorch, on a full card.
+fn within(files: &[&str]) -> String {
+    let frames: String =
+        files.iter().map(|file| format!("  File \"{file}\", line 12, in run\n    x = f(x)\n")).collect();
+    format!("Traceback (most recent call last):\n{frames}{FULL_CARD}")
+}
+
+#[test]
+fn a_program_is_told_by_the_killed_process() {
+    let killed = "RuntimeError: DataLoader worker (pid 629) is killed by signal: Killed.\n$ dmesg -T | tail -1\n\
+        [Sat Nov 19 10:41:22 2022] Memory cgroup out of memory: Killed process 629 (onmt_train) \
+        total-vm:13595580kB, anon-rss:6295572kB, file-rss:77660kB, shmem-rss:16kB, UID:0 pgtables:12932kB \
+        oom_score_adj:0\n";
+    let lines = lines_of(killed, "fewer-workers").join("\n");
+    assert!(lines.starts_with("num_workers: 0"), "{lines}");
+}
+
+#[test]
+fn a_program_is_told_by_an_option_that_it_alone_has() {
+    let log = |options: &str| format!("$ python train.py {options}\n{}", within(&["train.py"]));
+    let lines = |options: &str| lines_of(&log(options), "smaller-batch").join("\n");
+    let (with, without) = (lines("--data-dir=/d --not-restore-last"), lines("--data-dir=/d"));
+    assert!(with.starts_with("--batch-size 5"), "{with}");
+    assert!(!without.contains("--batch-size 5"), "{without}");
+}
+
+#[test]
+fn a_message_of_the_programs_own_tells_it() {
+    let solving = "I0101 10:00:00.000 12 solver.cpp:279] Solving VGG\nF0101 10:00:05.000 12 syncedmem.cpp:78] Check \
+        failed: error == cudaSuccess (2 vs. 0)  out of memory\n";
+    let lines = lines_of(solving, "smaller-batch").join("\n");
+    assert!(lines.contains("train.prototxt"), "{lines}");
+}
+
+/// `composer update` was to be run as `php -d memory_limit=… composer update`, which PHP does not find.
+#[test]
+fn a_program_upon_a_runtime_is_set_by_its_own_variable() {
+    let spent = "Fatal error: Allowed memory size of 1610612736 bytes exhausted (tried to allocate 4096 bytes) in /a/b.php \
+        on line 1\n";
+    let lines = |before: &str| lines_of(&format!("{before}{spent}"), "raise-runtime-limit").join("\n");
+    assert!(lines("$ composer update\n").contains("COMPOSER_MEMORY_LIMIT=-1"), "{}", lines("$ composer update\n"));
+    assert!(lines("").contains("memory_limit=<more>"), "{}", lines(""));
+}
+
+/// A logger's name, and the files in lines around a message, tell who runs a framework.
+#[test]
+fn a_program_introduces_itself_around_a_frameworks_message() {
+    let in_16_bit = |log: &str| offers_for(log).contains(&"mixed-precision");
+    assert!(in_16_bit(FULL_CARD));
+    // SLEAP has no option for it.
+    let logger = "2024-05-01 12:00:00 - sleap.nn.training - INFO - Starting";
+    let frame = "  File \"C:\\env\\site-packages\\sleap\\nn\\training.py\", line 93, in train";
+    for log in [format!("{logger}\n{FULL_CARD}"), format!("{FULL_CARD}\nTraceback:\n{frame}\n")] {
+        assert!(!in_16_bit(&log), "{log}");
+    }
+}
+
+#[test]
+fn a_reader_of_files_has_a_parameter_of_its_own() {
+    let read = "Traceback (most recent call last):\n  File \"<stdin>\", line 1, in <module>\n  File \
+        \"/v/site-packages/anndata/_io/h5ad.py\", line 265, in read_h5ad\n    rdasp.read_elem(f[k])\n  File \
+        \"/v/site-packages/h5py/_hl/dataset.py\", line 743, in __getitem__\n    return self._fast_reader.read(args)\n\
+        MemoryError: Unable to allocate 10.1 GiB for an array with shape (316593, 8563) and data type float32\n";
+    let lines = lines_of(read, "read-less-at-once").join("\n");
+    assert!(lines.contains("backed=\"r\""), "{lines}");
 }

@@ -20,7 +20,7 @@ pub const SHARE: Mechanism = Mechanism {
     levels: &["sliver", "small", "medium", "large", "huge", "exceeds"],
     read: |incident| {
         // What is no need of any program is told by `absurd-size`.
-        if !on_gpu(incident) || !one_piece(incident) || garbage(incident) {
+        if !on_gpu(incident) || !one_piece(incident) || garbage(incident) || incident.context.origin.mines {
             return None;
         }
         let (share, requested, all) = (request_share(incident)?, incident.ledger.requested?, whole(incident)?);
@@ -258,13 +258,16 @@ pub const ABSURD: Mechanism = Mechanism {
                 .at(at),
             );
         }
-        let above = event.has(Sign::BufferSizeLimit)
-            || on_gpu(incident)
+        let by_figures = || {
+            on_gpu(incident)
                 && one_piece(incident)
                 && incident.ledger.allocated.is_none()
                 && asker(incident) != Asker::PooledTensor
                 && matches!((incident.ledger.requested, event.facts.get(Fact::Limit)),
-                    (Some(requested), Some(limit)) if requested.low > limit.interval().high);
+                    (Some(requested), Some(limit)) if requested.low > limit.interval().high)
+        };
+        // A currency's table has the size that it has by now, and nobody set it wrong.
+        let above = !incident.context.origin.mines && (event.has(Sign::BufferSizeLimit) || by_figures());
         if above {
             let want = incident.ledger.requested.map(|requested| size(requested).to_string());
             let of = want.as_ref().map_or_else(String::new, |want| format!(" of {want}"));

@@ -64,7 +64,10 @@ pub const DIED: Mechanism = Mechanism {
         if (event.has(Sign::CompilerKilled) || incident.context.builds() && event.has(Sign::KilledWithoutProof))
             && !links
         {
-            let killed = |event: &&Event| event.has(Sign::CompilerKilled) || event.has(Sign::KilledWithoutProof);
+            // What ran the compiler tells of the same end: `make: *** [all] Killed`, an image's `exit code: 137`.
+            let killed = |event: &&Event| {
+                event.has(Sign::CompilerKilled) || event.has(Sign::KilledWithoutProof) && !event.passes_an_end_on()
+            };
             if let Some(second) = incident.followers.iter().find(killed) {
                 return Some(
                     Reading::new(

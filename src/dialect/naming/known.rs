@@ -142,6 +142,7 @@ pub(super) fn mentions(line: &str, found: Found<'_>) {
     if !super::commands::is_typed(line) {
         signs(line, found);
     }
+    let line = behind_a_host(line);
     let mut told: Vec<(Way, Program)> = Vec::new();
     let mut tell = |way: Way, word: &str| {
         let known = program(word);
@@ -162,6 +163,21 @@ pub(super) fn mentions(line: &str, found: Found<'_>) {
     }
     if told.len() <= LISTED {
         told.into_iter().for_each(|(way, program)| found(way, program));
+    }
+}
+
+/// The line without whose machine a prompt shows: `root@openwrt:/tmp# free`.
+fn behind_a_host(line: &str) -> &str {
+    let text = line.trim_start();
+    let Some((user, rest)) = text.split_once('@') else { return line };
+    let name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+    // `(env) ada@box:~$`, `[ada@box work]$`
+    let user = user.strip_prefix('[').unwrap_or(user);
+    let user = user.strip_prefix('(').and_then(|user| user.split_once(") ")).map_or(user, |(_, user)| user);
+    let host = rest.len() - rest.trim_start_matches(name).len();
+    match !user.is_empty() && user.chars().all(name) && host > 0 && rest[host..].starts_with([':', ' ', '~', ']']) {
+        true => &rest[host..],
+        false => line,
     }
 }
 
@@ -203,6 +219,7 @@ mod tests {
         assert_eq!(told("GDB::Exceptional"), Vec::<String>::new());
         assert_eq!(told("in file /tmp/build/dlib_4f93/cuda/gpu_data.cpp:12"), ["dlib"]);
         assert_eq!(told("Welcome to use GPUMD"), ["gpumd"]);
+        assert_eq!(told("(env) ada@gpumd:~/w$ free -m"), Vec::<String>::new(), "a machine's name");
         assert_eq!(told("the salmon swims around the star"), Vec::<String>::new());
         assert_eq!(told("ffmpegs are none"), Vec::<String>::new());
         assert_eq!(told("qemu ffmpeg gromacs nwchem openfoam clamav x264 gdal"), Vec::<String>::new(), "a list");

@@ -144,6 +144,22 @@ pub(super) fn of_package(package: &str) -> Option<Program> {
         "gitee",
         "sourceforge",
         "broadinstitute",
+        "broad",
+        "openstreetmap",
+        "cs",
+        "umd",
+        "ucla",
+        "cmu",
+        "harvard",
+        "utah",
+        "ucsd",
+        "ucsc",
+        "cornell",
+        "washington",
+        "ethz",
+        "epfl",
+        "inria",
+        "tum",
         "bytedance",
         "airbnb",
         "yahoo",
@@ -709,6 +725,64 @@ fn loggers(line: &str, found: Found<'_>) {
     {
         of_package(logger).into_iter().for_each(|program| found(Way::Logger, program));
     }
+}
+
+/// The logger of a line by its full name, in the forms in which Python's loggers are written out: `INFO:grid.mesh:…`,
+/// `… - grid.mesh - INFO - …`, `… grid.mesh  INFO : …`, `[INFO] [grid.mesh:71] …`, `[date grid.mesh]: …`. One without
+/// a path counts only between marks.
+pub(super) fn logger(line: &str) -> Option<&str> {
+    /// Words in front of a line's text: a date, a level, a process, a logger.
+    const FRONT: usize = 10;
+    let words: Vec<&str> = line.split([' ', '|', '\t']).filter(|word| !word.is_empty()).take(FRONT).collect();
+    let first = *words.first()?;
+    // `INFO:grid.mesh:…`
+    if let Some((level, rest)) = first.split_once(':')
+        && is_level(level)
+    {
+        return logger_name(rest.split(':').next()?);
+    }
+    // `grid.mesh - …`
+    if words.get(1) == Some(&"-") && first.contains('.') {
+        return logger_name(first);
+    }
+    // `[05/01 12:00:00 grid.mesh]: …`
+    if first.starts_with('[')
+        && let Some(last) = words.iter().find(|word| word.ends_with("]:"))
+        && last.contains('.')
+    {
+        return logger_name(last);
+    }
+    let level = words.iter().position(|word| {
+        let word = word.trim_matches(|c: char| !c.is_ascii_alphanumeric());
+        word.len() > 1 && word.bytes().all(|byte| byte.is_ascii_uppercase()) && is_level(word)
+    });
+    // `[INFO|2024-05-01 12:00:00] grid.mesh:157 >> …`
+    let level = level.or_else(|| first.strip_prefix('[').filter(|word| is_level(word)).map(|_| 0))?;
+    let dotted = |word: &&&str| word.contains('.');
+    let behind = words.get(level + 1..)?.iter().take(4).find(dotted);
+    let before = words.get(..level)?.iter().rev().find(dotted);
+    if let Some(name) = behind.and_then(|word| logger_name(word)).or_else(|| before.and_then(|word| logger_name(word)))
+    {
+        return Some(name);
+    }
+    // `… - grid - INFO - …`
+    match level.checked_sub(3).and_then(|from| words.get(from..level + 2))? {
+        ["-", name, "-", _, "-"] => logger_name(name).filter(|name| !name.contains('.') && named(name).is_some()),
+        _ => None,
+    }
+}
+
+/// What may be a logger's name: words of lower case with points between, and neither a file's nor a host's.
+fn logger_name(word: &str) -> Option<&str> {
+    const HOSTS: [&str; 6] = [".com", ".org", ".net", ".io", ".local", ".internal"];
+    const LONGEST: usize = 80;
+    let name = word.trim_matches(|c: char| !c.is_ascii_alphanumeric() && c != '_').split(':').next()?;
+    let plain = name.split('.').all(|part| {
+        part.starts_with(|c: char| c.is_ascii_lowercase() || c == '_')
+            && part.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_' || byte.is_ascii_digit())
+    });
+    let host = || HOSTS.iter().any(|end| name.ends_with(end));
+    (plain && (2..=LONGEST).contains(&name.len()) && !is_file(name) && !host()).then_some(name)
 }
 
 const VERBS: &[&str] = &[

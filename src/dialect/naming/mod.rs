@@ -8,6 +8,7 @@
 mod banner;
 mod commands;
 mod frames;
+mod introductions;
 mod known;
 mod line;
 mod odds;
@@ -20,6 +21,7 @@ use crate::input::{Document, Needles};
 use std::sync::LazyLock;
 
 pub use commands::is_wrapper;
+pub use introductions::Introductions;
 pub use known::Mark;
 pub(super) use line::exception;
 
@@ -321,7 +323,20 @@ pub fn built_on(document: &Document, position: usize) -> Option<Program> {
     let mut add = |way: Way, program: Program| tally.add(way, program, Place::Own);
     frames::all(document, position, &mut add);
     commands::all(document, position, &mut add);
-    tally.best().filter(calls).map(|(program, _)| program)
+    tally.best().filter(calls).map(|(program, _)| program).or_else(|| presented(document, position))
+}
+
+/// The well-known program that presents itself with its release around a framework's message: `Unsloth 2025.3.19: …`.
+fn presented(document: &Document, position: usize) -> Option<Program> {
+    let mut first = None;
+    banner::all(document, position, &mut |way, program| {
+        let known = known::of(program).filter(|known| known.mark == Mark::Program).map(|known| known.program);
+        let listed = Some(program).filter(|program| program.is_application_of_pytorch());
+        if way == Way::Banner {
+            first = first.or(listed).or(known);
+        }
+    });
+    first
 }
 
 /// Who called a framework is named where it is as probable as this: mostly nobody's name is shown at all.

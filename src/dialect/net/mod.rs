@@ -543,7 +543,10 @@ fn reports(line: &str, before: &str, behind: &str, said: &str) -> bool {
     let code = said.contains('_') && before.trim_end().ends_with(['(', '[']);
     // `AssertionError: … may be larger than GPU memory size …`: the comparison was made, however carefully it is put.
     let compared = raised && matches!(said, "larger than" | "greater than" | "more than");
-    let careful = |word: &str| compared && matches!(word, " may " | " might ");
+    // `was stopped by the system (signal 9), most likely out of memory`: that it ended is told, and why is guessed.
+    const ENDED: [&str; 7] = [" stopped", " killed", " terminated", " crashed", " died", " exited", " aborted"];
+    let guessed = before.trim_end().ends_with("likely") && ENDED.iter().any(|word| before.contains(word));
+    let careful = |word: &str| compared && matches!(word, " may " | " might ") || guessed && word == "likely";
     if !code && SUPPOSED.iter().any(|word| supposes(before, word) && !careful(word)) {
         return false;
     }
@@ -801,6 +804,7 @@ const WAY_ON: &[&str] = &[
     "halving",
     "lowering",
     "disabling",
+    "feature disabled",
     "switching to",
     "tiled",
     "preempt",

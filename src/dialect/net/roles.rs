@@ -962,6 +962,10 @@ fn label_before(before: &str) -> Option<(Fact, bool, usize)> {
             false => return None,
         },
         Fact::Capacity if lower[at..].starts_with("capacity") && lead.contains("exceed") => Fact::Limit,
+        // bdwgc's: `Out of Memory! Heap size: 613 MiB. Returning NULL!`, to which it has grown.
+        Fact::Capacity if lower[at..].starts_with("heap size") && lead.trim_end().ends_with("out of memory!") => {
+            Fact::Used
+        }
         // `the maximum heap size`
         Fact::Capacity if ["max", "maximum"].iter().any(|word| last.ends_with(word)) => Fact::Limit,
         // `required free GPU memory amount of 200 MB`: what should be free.

@@ -1835,6 +1835,8 @@ pub fn resource(lower: &str, own: bool) -> Option<Resource> {
     ];
     const DEVICE: &[&str] = &[
         "gpu",
+        // Tenstorrent's (tt-metal, impl/allocator).
+        "dram buffer",
         "vram",
         "cuda",
         "hip",

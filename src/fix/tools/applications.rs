@@ -2,10 +2,68 @@
 
 use super::{Tool, option};
 use crate::domain::Target;
-use crate::fix::knob::{line, said};
+use crate::fix::knob::{Line, line, said};
 use crate::incident::context::Clue;
 
+const CODEFORMER_TILES: Line =
+    option("--bg_tile 200").note("400 unless set; and no --face_upsample", "默认 400；并去掉 --face_upsample");
+
+const NCNN_TILES: Line =
+    option("-t 100").note("then -t 32: tiles of a picture; and no -x", "再试 -t 32：分块；并去掉 -x");
+const NCNN_THREADS: Line = option("-j 1:1:1").note("one picture on the GPU at a time", "GPU 上一次一张图片");
+
+const MEGA_NERF_RAYS: Line = option("--ray_chunk_size 12000 --dist_chunk_size 4000000")
+    .note("49152 and 67108864 unless set", "默认 49152 与 67108864");
+
+const SHORTER_REQUESTS: Line =
+    said(Target::Program, "fewer or shorter texts in one request", "每个请求中更少或更短的文本");
+
 pub(super) const TOOLS: &[Tool] = &[
+    // UMEP's SUEWS in QGIS, a window around SuPy: it is given files of the weather (5 minutes a row by itself) and of
+    // the grids. By its issues 371 and 465 a long period is run in years.
+    Tool {
+        name: "SUEWS in QGIS",
+        files: &["/umep/suews/"],
+        scripts: &[],
+        clue: None,
+        rows: &[(
+            "read-less-at-once",
+            said(
+                Target::Program,
+                "a shorter period: one year of weather after another, or fewer grids at once",
+                "缩短时段：气象数据逐年运行，或每次减少网格数",
+            ),
+        )],
+        lacks: &["mixed-precision", "smaller-batch", "fewer-workers", "find-the-leak"],
+    },
+    // Geti's application in a container. Seen in open-edge-platform/geti, application/docker/Dockerfile at 05d0842 (its
+    // Python lies in /application/backend/.venv) and issue 7373 (16 GB of RAM; the training of a large model on large
+    // pictures is killed). Models and parameters of a training are chosen in its pages; none for loaders was seen.
+    Tool {
+        name: "Geti",
+        files: &["/application/backend/.venv/", "/application/backend/app/"],
+        scripts: &[],
+        clue: None,
+        rows: &[
+            (
+                "raise-host-limit",
+                option("docker run --memory=<more> --shm-size=8g ...")
+                    .note("of Geti's container; 16 GB are its least", "Geti 的容器；至少 16 GB"),
+            ),
+            ("shm-size", option("docker run --shm-size=8g ...").note("or --ipc=host", "或 --ipc=host")),
+            (
+                "read-less-at-once",
+                said(
+                    Target::Program,
+                    "a smaller model, or pictures made smaller before they are uploaded",
+                    "选更小的模型，或上传前缩小图片",
+                ),
+            ),
+            ("smaller-images", said(Target::Program, "a smaller input size of the model", "减小模型的输入尺寸")),
+            ("smaller-batch", said(Target::Program, "a smaller batch size of the training", "减小训练的批大小")),
+        ],
+        lacks: &["fewer-workers", "no-python-lists-in-dataset", "chunk-the-operation", "mixed-precision"],
+    },
     // Ultimate Vocal Remover. Seen in Anjok07/ultimatevocalremovergui at 5517e0c (2025-03):
     // gui_data/error_handling.py (its advice: a lower segment size), gui_data/constants.py ("SEGMENT SIZE" 256
     // with steps of 32, "Batch Size", "WINDOW SIZE" of the VR models, "GPU Conversion"). It holds parts of
@@ -84,18 +142,177 @@ pub(super) const TOOLS: &[Tool] = &[
         // In force: mixed-precision.
         lacks: &["mixed-precision", "smaller-batch", "chunk-the-operation", "no-grad-in-eval", "more-devices"],
     },
-    // demucs.separate: recordings are split into segments by itself; HTDemucs takes 7.8 seconds at most.
+    // CodeFormer, whose background is drawn by Real-ESRGAN, which prints its own hint of --tile. Seen in
+    // sczhou/CodeFormer at b33cc7d (2025-11): inference_codeformer.py (bg_tile 400, face_upsample, upscale 2,
+    // bg_upsampler None unless set; 16 bit but for a GTX 1650 or 1660). It stands before Real-ESRGAN.
+    Tool {
+        name: "CodeFormer",
+        files: &["/inference_codeformer.py"],
+        scripts: &["inference_codeformer.py"],
+        clue: None,
+        rows: &[("smaller-images", CODEFORMER_TILES), ("less-at-once", CODEFORMER_TILES)],
+        lacks: &[
+            "smaller-batch",
+            "mixed-precision",
+            "chunk-the-operation",
+            "fix-the-shape",
+            "shape-bucketing",
+            "no-grad-in-eval",
+            "weight-quantisation",
+        ],
+    },
+    // waifu2x, Real-ESRGAN, RealSR, Real-CUGAN and SRMD on ncnn. Seen in nihui/waifu2x-ncnn-vulkan at 6491466
+    // (2026-02): README.md and src/main.cpp (-t at least 32, 0 or auto by the GPU's memory: 32 to 400; -j
+    // load:proc:save 1:2:2; -x is TTA, -g -1 the CPU); by its issues 32 and 92 a smaller tile cures it. The others
+    // take -t, -g, -j and -x alike.
+    Tool {
+        name: "ncnn's upscalers",
+        files: &[],
+        scripts: &[
+            "waifu2x-ncnn-vulkan",
+            "waifu2x-ncnn-vulkan.exe",
+            "waifu2x",
+            "realesrgan-ncnn-vulkan",
+            "realesrgan-ncnn-vulkan.exe",
+            "realsr-ncnn-vulkan",
+            "realsr-ncnn-vulkan.exe",
+            "realcugan-ncnn-vulkan",
+            "realcugan-ncnn-vulkan.exe",
+            "realcugan-ncnn",
+            "srmd-ncnn-vulkan",
+            "srmd-ncnn-vulkan.exe",
+        ],
+        clue: None,
+        rows: &[
+            ("less-at-once", NCNN_TILES),
+            ("less-at-once", NCNN_THREADS),
+            ("smaller-images", NCNN_TILES),
+            ("smaller-batch", NCNN_TILES),
+            ("other-device", option("-g <index>").note("-1: the CPU", "-1：CPU")),
+        ],
+        lacks: &["mixed-precision", "chunk-the-operation", "more-devices", "weight-offload", "weight-quantisation"],
+    },
+    // Mega-NeRF. Seen in cmusatyalab/mega-nerf at 76d8d76 (2022-07): scripts/create_cluster_masks.py (ray_chunk_size
+    // 48 × 1024 rays of ray_samples 1000, dist_chunk_size 64 × 1024 × 1024 points of them against grid_dim centroids;
+    // its author lowers ray_chunk_size in issue 29), mega_nerf/opts.py (batch_size 1024 rays, model_chunk_size 32 ×
+    // 1024, image_pixel_batch_size 64 × 1024, coarse_samples 256, fine_samples 512, train_scale_factor 1; 16 bit
+    // unless --no_amp; dataset_type filesystem or memory).
+    Tool {
+        name: "Mega-NeRF's masks",
+        files: &["/create_cluster_masks.py"],
+        scripts: &["create_cluster_masks.py"],
+        clue: None,
+        rows: &[
+            ("less-at-once", MEGA_NERF_RAYS),
+            ("chunk-the-operation", MEGA_NERF_RAYS),
+            ("smaller-batch", MEGA_NERF_RAYS),
+            ("fix-the-shape", MEGA_NERF_RAYS),
+        ],
+        lacks: &["mixed-precision", "smaller-images", "no-grad-in-eval", "fused-attention", "more-devices"],
+    },
+    Tool {
+        name: "Mega-NeRF",
+        files: &["/mega_nerf/"],
+        scripts: &[],
+        clue: None,
+        rows: &[
+            (
+                "smaller-batch",
+                option("--batch_size <half>").note("1024 rays unless set", "默认 1024 条光线").when("trains"),
+            ),
+            (
+                "smaller-batch",
+                option("--model_chunk_size 8192").note("32768 unless set", "默认 32768").unless("trains"),
+            ),
+            (
+                "smaller-eval-batch",
+                option("--image_pixel_batch_size 16384")
+                    .note("65536 unless set; or a larger --val_scale_factor", "默认 65536；或增大 --val_scale_factor"),
+            ),
+            ("smaller-images", option("--train_scale_factor 2").when("trains")),
+            (
+                "read-less-at-once",
+                option("--dataset_type filesystem")
+                    .note("and a larger --num_chunks, 200 unless set", "并增大 --num_chunks，默认 200"),
+            ),
+        ],
+        // In force: mixed-precision, unless --no_amp is given.
+        lacks: &["mixed-precision", "gradient-checkpointing", "chunk-the-operation", "eight-bit-optimizer"],
+    },
+    // whisper-diarization. Seen in MahmoudAshraf97/whisper-diarization at 7348644 (2025-07): diarize.py (--batch-size
+    // 8, 0 for one piece after another; --whisper-model, --no-stem leaves out Demucs, --device). What aligns words
+    // takes the same batch size (ctc_forced_aligner); speakers are told apart by NeMo, whose files it shows: it
+    // stands before it.
+    Tool {
+        name: "whisper-diarization",
+        files: &["/whisper-diarization/"],
+        scripts: &["--no-stem", "--whisper-model"],
+        clue: None,
+        rows: &[
+            (
+                "smaller-batch",
+                option("--batch-size 1").note("8 unless set; 0: one after another", "默认 8；0：逐段处理"),
+            ),
+            (
+                "weight-quantisation",
+                option("--whisper-model small").note("or base: a smaller model", "或 base：更小的模型"),
+            ),
+            (
+                "less-at-once",
+                said(
+                    Target::Program,
+                    "a recording cut into shorter files; --no-stem leaves out the separation of music",
+                    "把录音切成较短的文件；--no-stem 不做人声分离",
+                ),
+            ),
+            (
+                "shorter-sequences",
+                said(
+                    Target::Program,
+                    "a recording cut into shorter files; --no-stem leaves out the separation of music",
+                    "把录音切成较短的文件；--no-stem 不做人声分离",
+                ),
+            ),
+            ("other-device", option("--device cpu")),
+        ],
+        lacks: &[
+            "mixed-precision",
+            "chunk-the-operation",
+            "gradient-checkpointing",
+            "activation-offload",
+            "no-grad-in-eval",
+            "smaller-images",
+        ],
+    },
+    // demucs.separate: recordings are split into segments by itself; HTDemucs takes 7.8 seconds at most. On the host
+    // the whole recording and all of its stems are kept as 32 bit: by facebookresearch/demucs issue 498 it is cut
+    // before (demucs/separate.py at e976d93: -j jobs 0, --segment is of the GPU's memory).
     Tool {
         name: "Demucs",
         files: &["/demucs/separate.py", "/demucs/__main__.py"],
         scripts: &["demucs", "demucs.separate"],
         clue: Some(Clue::SeparatesTracks),
-        rows: &[(
-            "smaller-batch",
-            option("--segment 7")
-                .note("seconds of sound at once; -d cpu needs no GPU", "每次处理的秒数；-d cpu 不用 GPU"),
-        )],
-        lacks: &["mixed-precision", "shorter-sequences", "weight-quantisation", "chunk-the-operation"],
+        rows: &[
+            (
+                "smaller-batch",
+                option("--segment 7")
+                    .note("seconds of sound at once; -d cpu needs no GPU", "每次处理的秒数；-d cpu 不用 GPU"),
+            ),
+            (
+                "read-less-at-once",
+                option("ffmpeg -i <input> -f segment -segment_time 600 -c copy part%03d.flac")
+                    .note("then demucs on each part", "再对每段运行 demucs"),
+            ),
+            ("fewer-at-once", option("-j 0")),
+        ],
+        lacks: &[
+            "mixed-precision",
+            "shorter-sequences",
+            "weight-quantisation",
+            "chunk-the-operation",
+            "smaller-buffers",
+            "fewer-workers",
+        ],
     },
     // Its scripts print the name of the option below the error; they take one picture after another, in 16 bit.
     Tool {
@@ -414,7 +631,7 @@ pub(super) const TOOLS: &[Tool] = &[
     Tool {
         name: "RELION",
         files: &["/ml_optimiser.cpp", "/ml_optimiser_mpi.cpp", "/acc/cuda/custom_allocator.cuh"],
-        scripts: &["relion_refine", "relion_refine_mpi"],
+        scripts: &["relion_refine", "relion_refine_mpi", "relion"],
         clue: None,
         rows: &[
             (
@@ -683,14 +900,23 @@ pub(super) const TOOLS: &[Tool] = &[
         ],
         lacks: &["mixed-precision", "chunk-the-operation", "smaller-images", "more-devices", "weight-quantisation"],
     },
-    // Kilosort 2 to 3 (MATLAB). Seen in MouseLand/Kilosort, configFiles/configFile384.m of those years: ops.NT
+    // Kilosort 1 to 3 (MATLAB). Seen in cortex-lab/KiloSort at 3011620 (1: fullMPMU.m takes NT × Nfilt at once,
+    // configFiles/StandardConfig_MOVEME.m: ops.NT 32*1024 + ops.ntbuff, ops.Nfilt a multiple of 32, 2 to 4 times the
+    // channels), and in MouseLand/Kilosort, configFiles/configFile384.m of 2 and 3: ops.NT
     // is the batch, to be lowered where memory is short, a multiple of 32 plus ops.ntbuff; ops.useRAM 0 by
     // itself. Its functions as files of the repository: mainLoop/learnAndSolve8b.m,
     // clustering/template_learning.m (their form in a log of MATLAB, "Error in learnAndSolve8b (line 90)", was
     // not seen).
     Tool {
-        name: "Kilosort 2 or 3",
-        files: &["/learnandsolve8b.m", "/template_learning.m", "/configfile384.m"],
+        name: "Kilosort 1 to 3",
+        files: &[
+            "/learnandsolve8b.m",
+            "/template_learning.m",
+            "/configfile384.m",
+            "/fullmpmu.m",
+            "/fittemplates.m",
+            "/master_kilosort.m",
+        ],
         scripts: &[],
         clue: None,
         rows: &[
@@ -703,6 +929,15 @@ pub(super) const TOOLS: &[Tool] = &[
                 "less-at-once",
                 option("ops.NT = 32*1024 + ops.ntbuff;")
                     .note("in the configuration; then 16*1024", "写在配置文件中；再试 16*1024"),
+            ),
+            (
+                "less-at-once",
+                option("ops.Nfilt = 512;")
+                    .note("1: a multiple of 32, 2 to 4 times the channels", "1 版：32 的倍数，通道数的 2 至 4 倍"),
+            ),
+            (
+                "other-device",
+                option("gpuDevice(<number>)").note("gpuDevice(1) resets the first", "gpuDevice(1) 重置第一块"),
             ),
         ],
         lacks: &["mixed-precision", "chunk-the-operation", "smaller-images", "more-devices", "weight-quantisation"],
@@ -943,10 +1178,10 @@ pub(super) const TOOLS: &[Tool] = &[
     // infinity. Seen in michaelfeil/infinity at fcb951c (2025-10): infinity_emb/cli.py, command v2 (batch_size
     // 32, dtype auto with float16, bfloat16, int8, fp8; lengths_via_tokenize; device_id),
     // infinity_emb/primitives.py. Options can be given as INFINITY_… too. A library of others as well: only its
-    // server's file and command are named.
+    // server's file, its command and the folder of its image are named.
     Tool {
         name: "infinity_emb",
-        files: &["/infinity_emb/infinity_server.py", "/infinity_emb/cli.py"],
+        files: &["/infinity_emb/infinity_server.py", "/infinity_emb/cli.py", "/app/infinity_emb/"],
         scripts: &["infinity_emb"],
         clue: None,
         rows: &[
@@ -996,6 +1231,33 @@ pub(super) const TOOLS: &[Tool] = &[
             "chunk-the-operation",
         ],
     },
+    // Xinference where a model embeds or ranks: the same place. What it holds beside its weights are one request's
+    // texts. --gpu-idx names the GPUs that a model may use, --replica starts it more than once; --n-gpu, quantised
+    // files and vLLM's options are of the models that generate.
+    Tool {
+        name: "Xinference's embedding models",
+        files: &["/xinference/model/embedding/", "/xinference/model/rerank/"],
+        scripts: &[],
+        clue: None,
+        rows: &[
+            ("smaller-batch", SHORTER_REQUESTS),
+            ("less-at-once", SHORTER_REQUESTS),
+            ("shorter-sequences", SHORTER_REQUESTS),
+            ("other-device", option("--gpu-idx <index>").note("of xinference launch", "用于 xinference launch")),
+        ],
+        lacks: &[
+            "more-devices",
+            "weight-offload",
+            "weight-quantisation",
+            "kv-cache-dtype",
+            "max-model-len",
+            "chunk-the-operation",
+            "no-grad-in-eval",
+            "mixed-precision",
+            "lower-engine-memory",
+            "raise-engine-memory",
+        ],
+    },
     // Xinference. Seen in xorbitsai/inference at 7ecec16 (2026-08): xinference/deploy/cmdline.py (launch:
     // --quantization, --n-gpu, --replica; unknown options are passed on),
     // doc/source/getting_started/using_xinference.rst (--gpu_memory_utilization 0.9 reaches vLLM),
@@ -1026,6 +1288,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 option("--max_num_seqs <fewer>").note("of xinference launch; vLLM", "用于 xinference launch；vLLM"),
             ),
             ("more-devices", option("--n-gpu <number>").note("of xinference launch", "用于 xinference launch")),
+            ("other-device", option("--gpu-idx <index>").note("of xinference launch", "用于 xinference launch")),
             (
                 "weight-quantisation",
                 option("--quantization <bits>")
@@ -1097,6 +1360,35 @@ pub(super) const TOOLS: &[Tool] = &[
         ],
         // In force: mixed-precision. No option: the rest.
         lacks: &["mixed-precision", "smaller-batch", "chunk-the-operation", "no-grad-in-eval", "more-devices"],
+    },
+    // InvokeAI up to 2.3, in ldm/invoke/: options of its command, which invoke.sh reads from invokeai.init as well.
+    // Seen in invoke-ai/InvokeAI: ldm/invoke/args.py of 2.1 (--free_gpu_mem, --precision, --max_loaded_models 2,
+    // --no_restore, --no_upscale, -W, -H), ldm/invoke/globals.py (always_use_cpu; the option as --always_use_cpu in
+    // ldm/invoke/app/api/dependencies.py of 2.3).
+    Tool {
+        name: "InvokeAI up to 2.3",
+        files: &["/ldm/invoke/"],
+        scripts: &["invoke.sh", "invoke.bat"],
+        clue: None,
+        rows: &[
+            (
+                "weight-offload",
+                option("--free_gpu_mem").note(
+                    "in invokeai.init; and --max_loaded_models 1",
+                    "写入 invokeai.init；以及 --max_loaded_models 1",
+                ),
+            ),
+            (
+                "more-devices",
+                option("--always_use_cpu")
+                    .note("in invokeai.init; else 4 GB are its least", "写入 invokeai.init；否则至少 4 GB"),
+            ),
+            ("other-device", option("--always_use_cpu").note("in invokeai.init", "写入 invokeai.init")),
+            ("mixed-precision", option("--precision float16").note("in invokeai.init", "写入 invokeai.init")),
+            ("smaller-images", option("-W 512 -H 512").note("multiples of 64", "64 的倍数")),
+            ("smaller-batch", option("--no_restore --no_upscale").note("in invokeai.init", "写入 invokeai.init")),
+        ],
+        lacks: &["chunk-the-operation", "no-grad-in-eval", "weight-quantisation"],
     },
     // InvokeAI. Seen in invoke-ai/InvokeAI at 8e71a8a (6.14 alpha):
     // invokeai/app/services/config/config_default.py, docs/.../configuration/low-vram-mode.mdx (keys of
@@ -1514,7 +1806,7 @@ pub(super) const TOOLS: &[Tool] = &[
     Tool {
         name: "vibe",
         files: &["/github.com.thewh1teagle.vibe/"],
-        scripts: &["vibe"],
+        scripts: &["vibe", "vibe.exe"],
         clue: None,
         rows: &[
             (

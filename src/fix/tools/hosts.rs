@@ -2,7 +2,7 @@
 
 use super::{Tool, WITHOUT_BATCHES, option};
 use crate::domain::Target;
-use crate::fix::knob::{line, said};
+use crate::fix::knob::{Line, line, said};
 use crate::incident::context::Clue;
 
 /// Changes of which none makes a miner's table smaller: its size is the protocol's, on every GPU.
@@ -18,7 +18,147 @@ const OF_A_FIXED_SIZE: &[&str] = &[
     "fewer-workers",
 ];
 
+const WTDBG2: Line = option("wtdbg2 -x sq -g <size> -X 40 -S 8 ...")
+    .note("-g: the genome's; without it -X leaves out no read", "-g 为基因组大小；没有它 -X 不会略去读段");
+
+const MONGOSHAKE: Line = option("incr_sync.fetcher.buffer_capacity = 64").note(
+    "256 unless set; incr_sync.worker.batch_queue_size = 16; collector.conf",
+    "默认 256；incr_sync.worker.batch_queue_size = 16；collector.conf",
+);
+
 pub(super) const TOOLS: &[Tool] = &[
+    // Portage (man make.conf): what make is called with; emerge's own --jobs counts packages.
+    Tool {
+        name: "Portage",
+        files: &["/var/tmp/portage/"],
+        scripts: &["emerge", "ebuild"],
+        clue: None,
+        rows: &[(
+            "fewer-at-once",
+            option("MAKEOPTS=\"-j1\"").note("in /etc/portage/make.conf", "写入 /etc/portage/make.conf"),
+        )],
+        lacks: WITHOUT_BATCHES,
+    },
+    // makepkg, libmakepkg/util/config.sh: of the environment it keeps the folders, PKGEXT, PACKAGER and CARCH; a
+    // MAKEFLAGS of makepkg.conf wins, and without one make runs a single job. cargo and ninja read variables of their
+    // own.
+    Tool {
+        name: "makepkg",
+        files: &[],
+        scripts: &["makepkg"],
+        clue: Some(Clue::Makepkg),
+        rows: &[(
+            "fewer-at-once",
+            option("MAKEFLAGS=\"-j2\"").note(
+                "in ~/.makepkg.conf, over /etc/makepkg.conf; cargo: CARGO_BUILD_JOBS=2 makepkg",
+                "写入 ~/.makepkg.conf，优先于 /etc/makepkg.conf；cargo 用 CARGO_BUILD_JOBS=2 makepkg",
+            ),
+        )],
+        lacks: &["smaller-batch", "mixed-precision"],
+    },
+    // Composer, bin/composer at eba7baa (2026-08) and doc/articles/troubleshooting.md: it sets its limit itself, to
+    // COMPOSER_MEMORY_LIMIT, or to 1.5 GB where php.ini has less. A composer.json with narrower versions needs less.
+    Tool {
+        name: "Composer",
+        files: &["/composer/bin/composer", "/src/composer/dependencyresolver/rulesetgenerator.php"],
+        scripts: &["composer", "composer.phar"],
+        clue: None,
+        rows: &[(
+            "raise-runtime-limit",
+            line(Target::Shell, "COMPOSER_MEMORY_LIMIT=-1 composer ...")
+                .note("or php -d memory_limit=-1 composer.phar ...", "或 php -d memory_limit=-1 composer.phar ...")
+                .unless("area"),
+        )],
+        lacks: &["smaller-batch", "mixed-precision", "fewer-workers"],
+    },
+    // wtdbg2 at b77c565 (2.5), wtdbg.c: -g 0, without which -X 50 (the best of so much depth) leaves no read out; -S
+    // 4 (one of so many k-mers is kept), -x presets, which stand before other options; -t 4. wtdbg2.pl asks for -g.
+    Tool {
+        name: "wtdbg2",
+        files: &[],
+        scripts: &["wtdbg2", "wtdbg2.pl"],
+        clue: None,
+        rows: &[
+            ("read-less-at-once", WTDBG2),
+            ("fix-the-shape", WTDBG2),
+            ("less-at-once", WTDBG2),
+            ("fewer-at-once", option("wtdbg2 -t <fewer> ...")),
+        ],
+        lacks: WITHOUT_BATCHES,
+    },
+    // ffmpeg's encoders and decoders of NVIDIA, libavcodec/nvenc_h264.c and cuviddec.c: -surfaces (0 to 64; by itself
+    // as many as the settings ask for), -gpu of the encoder, -hwaccel_device of the decoder. keylase/nvidia-patch's
+    // README lowers -surfaces to 8 for "CreateBitstreamBuffer failed: out of memory (10)".
+    Tool {
+        name: "ffmpeg",
+        files: &[],
+        scripts: &["ffmpeg", "ffmpeg.exe"],
+        clue: None,
+        rows: &[
+            (
+                "less-at-once",
+                option("-surfaces 8").note(
+                    "behind -c:v h264_nvenc; before -i for h264_cuvid",
+                    "写在 -c:v h264_nvenc 之后；h264_cuvid 写在 -i 之前",
+                ),
+            ),
+            (
+                "less-at-once",
+                said(
+                    Target::Program,
+                    "fewer encoders at a time: drivers of GeForce bound their number; -c:v libx264 needs none",
+                    "减少同时的编码器：GeForce 驱动限制其数量；-c:v libx264 不占用",
+                ),
+            ),
+            (
+                "other-device",
+                option("-hwaccel_device <index>")
+                    .note("before -i; and -gpu <index> of the encoder", "写在 -i 之前；编码器另加 -gpu <index>"),
+            ),
+        ],
+        lacks: &["smaller-batch", "mixed-precision", "weight-quantisation", "weight-offload", "chunk-the-operation"],
+    },
+    // Redis, redis.conf at 4f8cdc2 (2024-10): maxmemory-policy is noeviction unless set, under which writes are refused
+    // once maxmemory is reached; a cache may drop what is used least. Both can be set while it runs.
+    Tool {
+        name: "Redis",
+        files: &[],
+        scripts: &["redis", "redis-server"],
+        clue: None,
+        rows: &[
+            (
+                "raise-runtime-limit",
+                option("maxmemory-policy allkeys-lru").note(
+                    "a cache: redis.conf, or redis-cli CONFIG SET",
+                    "用作缓存时：redis.conf，或 redis-cli CONFIG SET",
+                ),
+            ),
+            (
+                "raise-runtime-limit",
+                option("maxmemory <more>").note("redis.conf; below the RAM", "redis.conf；低于内存"),
+            ),
+        ],
+        lacks: &["smaller-batch", "mixed-precision"],
+    },
+    // MongoShake at acbaf60 (2.8.4), conf/collector.conf: incr_sync.fetcher.buffer_capacity 256 documents in a buffer
+    // at least, incr_sync.worker.batch_queue_size 64, incr_sync.adaptive.batching_max_size 1024, incr_sync.worker 8,
+    // full_sync.reader.collection_parallel 6 and write_document_parallel 8, document_batch_size 128.
+    Tool {
+        name: "MongoShake",
+        files: &["/mongoshake/collector/", "/mongoshake/v2/collector/"],
+        scripts: &["collector.linux", "collector.windows", "collector.darwin"],
+        clue: None,
+        rows: &[
+            ("read-less-at-once", MONGOSHAKE),
+            ("smaller-buffers", MONGOSHAKE),
+            (
+                "fewer-at-once",
+                option("full_sync.reader.collection_parallel = 2")
+                    .note("6 unless set; collector.conf", "默认 6；collector.conf"),
+            ),
+        ],
+        lacks: &["smaller-batch", "mixed-precision"],
+    },
     // fMRIPrep and what else is built on niworkflows: processes of nipype's MultiProc plugin.
     Tool {
         name: "NiPreps",
@@ -256,18 +396,50 @@ pub(super) const TOOLS: &[Tool] = &[
     },
     // Nextflow: what a process asks is in raise_host_limit.rs. Its own JVM: the launcher `nextflow` reads NXF_OPTS
     // (and NXF_JVM_ARGS), and unsets JAVA_TOOL_OPTIONS: the general line for it would do nothing. Of a heap that is
-    // full within a task this row says nothing: only a line of Nextflow's own heap should lead here.
+    // full within a task this row says nothing: only a line of Nextflow's own heap should lead here. docs/reference at
+    // 2aad02f (2026-08): maxForks of a process, executor.queueSize; local tasks are bounded by the CPUs alone.
     Tool {
         name: "Nextflow",
         files: &[],
         scripts: &["nextflow"],
         clue: None,
-        rows: &[(
-            "raise-runtime-limit",
-            line(Target::Shell, "NXF_OPTS=-Xmx<size> nextflow run ... -resume")
-                .note("of Nextflow itself; a task's tool has its own", "Nextflow 自身的堆；任务中的工具另有设置")
-                .unless("area"),
-        )],
+        rows: &[
+            (
+                "raise-runtime-limit",
+                line(Target::Shell, "NXF_OPTS=-Xmx<size> nextflow run ... -resume")
+                    .note("of Nextflow itself; a task's tool has its own", "Nextflow 自身的堆；任务中的工具另有设置")
+                    .unless("area"),
+            ),
+            (
+                "fewer-at-once",
+                option("process { withName: '<name>' { maxForks = 1 } }").note(
+                    "nextflow run -c FILE; of all: executor { queueSize = 2 }",
+                    "nextflow run -c FILE；全部任务：executor { queueSize = 2 }",
+                ),
+            ),
+        ],
+        lacks: &[],
+    },
+    // Snakemake's executor for LSF, BEFH/snakemake-executor-plugin-lsf at 243a3e6 (2026-03), README.md: mem_mb is
+    // passed as -R rusage[mem=…], for each CPU unless SNAKEMAKE_LSF_MEMFMT is perjob, which asks for memory and sets
+    // no limit: a site's MEMLIMIT stays (bqueues -l). lsf_extra goes to bsub as it stands.
+    Tool {
+        name: "Snakemake's LSF plugin",
+        files: &["/snakemake_executor_plugin_lsf/"],
+        scripts: &["--executor lsf"],
+        clue: None,
+        rows: &[
+            (
+                "raise-host-limit",
+                option("snakemake --set-resources \"<rule>:lsf_extra='-M <MB>MB'\" ...")
+                    .note("the limit itself; the queue's: bqueues -l", "限制本身；队列的限制：bqueues -l"),
+            ),
+            (
+                "fewer-at-once",
+                option("snakemake --resources mem_mb=<MB> -j <fewer> ...")
+                    .note("holds back rules whose mem_mb do not fit", "mem_mb 放不下的规则会等待"),
+            ),
+        ],
         lacks: &[],
     },
     // Snakemake, docs/executing/cli.rst: --set-resources RULE:RESOURCE=VALUE (mem_mb, mem), --default-resources,
@@ -635,18 +807,27 @@ pub(super) const TOOLS: &[Tool] = &[
         ],
         lacks: &["smaller-batch", "mixed-precision", "fewer-workers"],
     },
-    // MySQL and MariaDB on small machines: performance_schema = OFF beside innodb_buffer_pool_size (users' my.cnf
-    // for low memory). Written with the line of smaller_buffers.rs, whose place it takes.
+    // MySQL and MariaDB on small machines: performance_schema = OFF beside innodb_buffer_pool_size (users' my.cnf for
+    // low memory; MySQL has it on from 5.6.6 on, where it takes some 400 MB with a table cache of the default size).
+    // A pool of half of the limit may be more than the 128M that it has unless set. In the place of
+    // smaller_buffers.rs.
     Tool {
         name: "MySQL or MariaDB",
         files: &[],
         scripts: &["mysqld", "mariadbd"],
         clue: None,
-        rows: &[(
-            "smaller-buffers",
-            line(Target::Shell, "innodb_buffer_pool_size = <half of the limit>, performance_schema = OFF")
-                .note("in my.cnf; and a smaller max_connections", "写入 my.cnf；并减小 max_connections"),
-        )],
+        rows: &[
+            (
+                "smaller-buffers",
+                line(Target::Shell, "performance_schema = OFF")
+                    .note("in my.cnf; and a smaller max_connections", "写入 my.cnf；并减小 max_connections"),
+            ),
+            (
+                "smaller-buffers",
+                line(Target::Shell, "innodb_buffer_pool_size = <half of the limit>")
+                    .note("in my.cnf, if that is less than now: 128M unless set", "写入 my.cnf，须小于现值：默认 128M"),
+            ),
+        ],
         lacks: &["smaller-batch", "mixed-precision", "fewer-workers"],
     },
     // ClickHouse: max_bytes_before_external_group_by, max_bytes_before_external_sort (0 in tests that turn it off),

@@ -3,11 +3,13 @@
 
 mod applications;
 mod hosts;
+mod libraries;
 mod trainers;
 mod wrappers;
 
 use super::case::Case;
 use super::knob::{Line, and_remark, line};
+use crate::cause::nature;
 use crate::dialect::naming;
 use crate::domain::{Program, Target};
 use crate::incident::Incident;
@@ -19,7 +21,7 @@ pub struct Tool {
     pub name: &'static str,
     /// Folders of its own and ends of the paths of its files, in lower case.
     pub files: &'static [&'static str],
-    /// Names of its scripts and commands, without folders.
+    /// Names of its scripts and commands, without folders, and options that no other program has.
     pub scripts: &'static [&'static str],
     /// What a line of its own says.
     pub clue: Option<Clue>,
@@ -42,19 +44,33 @@ const WITHOUT_BATCHES: &[&str] = &["smaller-batch", "mixed-precision", "fewer-wo
 
 /// All of them, the more special ones first.
 pub fn all() -> impl Iterator<Item = &'static Tool> {
-    [applications::TOOLS, trainers::TOOLS, hosts::TOOLS].into_iter().flatten()
+    [applications::TOOLS, trainers::TOOLS, hosts::TOOLS, libraries::TOOLS].into_iter().flatten()
 }
+
+/// Programs whose own messages tell them, and beside which there is nothing else to set. Of a library, its messages say
+/// nothing of who runs it.
+const TOLD_BY_MESSAGES: &[Program] =
+    &[Program::Caffe, Program::Catboost, Program::Ffmpeg, Program::Redis, Program::Relion];
+
+/// As much of a process's name as Linux keeps.
+const KEPT_OF_A_NAME: usize = 15;
 
 /// What a case shows of the program that ran.
 struct Shown<'a> {
-    /// The files of all frames in lower case, each between a slash and a line's end.
+    /// The files of all frames and the script in lower case, each between a slash and a line's end.
     files: String,
+    /// Other files of Python that the command names, in the same form: configurations, in folders of any name.
+    configurations: String,
     /// Its script, without folders.
     program: Option<&'a str>,
     /// Names that the command runs something by, without folders: it, and launchers before it.
     commands: Vec<&'a str>,
-    /// What its own words name it, where no dialect is its: of a library, its name says nothing of who runs it.
-    named: Option<&'a str>,
+    /// The words of the command, each between spaces.
+    words: String,
+    /// What its own words name it, or the killer's, or a prompt's.
+    named: Vec<&'a str>,
+    /// The name of the process that was killed, which may be cut.
+    process: Option<&'a str>,
 }
 
 /// Without folders.
@@ -83,34 +99,80 @@ fn run_by(command: &str) -> Vec<&str> {
     names
 }
 
+/// A file as it is looked for: in lower case, between a slash and a line's end.
+fn as_file(path: &str) -> String {
+    format!("/{}\n", path.replace('\\', "/").to_ascii_lowercase())
+}
+
 impl<'a> Shown<'a> {
     fn of(incident: &'a Incident) -> Shown<'a> {
         let context = &incident.context;
-        let files = context.frames.iter().map(|frame| format!("/{}\n", frame.path().to_ascii_lowercase())).collect();
-        let program = context.program.get().map(|program| name_of(program));
-        let commands = context.command.get().map(|command| run_by(command)).unwrap_or_default();
-        let unlisted = matches!(incident.event.program, Program::Unlisted(_));
-        Shown { files, program, commands, named: unlisted.then(|| incident.event.program.id()) }
+        let command = context.command.get().map(String::as_str);
+        let script = context.program.get().map(String::as_str);
+        let source = |path: &&str| path.ends_with(".py");
+        let frames = context.frames.iter().map(|frame| as_file(&frame.path()));
+        let files = frames.chain(script.filter(source).map(as_file)).collect();
+        let configurations = command.into_iter().flat_map(str::split_whitespace).filter(source).map(as_file).collect();
+        let words = command.map(|command| format!(" {} ", command.replace(['=', ' '], " "))).unwrap_or_default();
+        let told = &incident.event.program;
+        let by_messages = matches!(told, Program::Unlisted(_)) || TOLD_BY_MESSAGES.contains(told);
+        // Where Python's frames are shown, a caller's name may be that of a package that the user's own script calls.
+        let caller = nature::program(incident).filter(|_| context.frames.is_empty());
+        Shown {
+            files,
+            configurations,
+            program: script.map(name_of),
+            commands: command.map(run_by).unwrap_or_default(),
+            words,
+            named: by_messages.then(|| told.id()).into_iter().chain(caller).collect(),
+            process: incident.event.facts.process_name.get().map(String::as_str),
+        }
+    }
+
+    /// True where a script or command of this name ran, or one with this option.
+    fn ran(&self, script: &str) -> bool {
+        let cut = |name: &str| name.len() == KEPT_OF_A_NAME && script.starts_with(name);
+        if script.starts_with('-') {
+            return self.words.contains(&format!(" {script} "));
+        }
+        self.program == Some(script)
+            || self.commands.contains(&script)
+            || self.named.contains(&script)
+            || self.process.is_some_and(|name| name == script || cut(name))
     }
 
     /// True where a program shows by a frame, by the script that was started, or by a line of its own.
     fn shows(&self, tool: &Tool, context: &Context) -> bool {
-        let of_it = |part: &&str| match part.ends_with('/') {
-            true => self.files.contains(*part),
-            false => self.files.match_indices(*part).any(|(at, _)| self.files[at + part.len()..].starts_with('\n')),
-        };
-        tool.files.iter().any(of_it)
-            || self.program.is_some_and(|name| tool.scripts.contains(&name))
-            || self.commands.iter().any(|name| tool.scripts.contains(name))
-            || self.named.is_some_and(|name| tool.scripts.contains(&name))
+        lies_in(tool, &self.files)
+            || tool.files.iter().any(|part| ends_in(part, &self.configurations))
+            || tool.scripts.iter().any(|script| self.ran(script))
             || tool.clue.is_some_and(|clue| context.has(clue))
     }
+}
+
+/// True where one of the files, each before a line's end, ends in this.
+fn ends_in(part: &str, files: &str) -> bool {
+    !part.ends_with('/') && files.match_indices(part).any(|(at, _)| files[at + part.len()..].starts_with('\n'))
+}
+
+/// True where one of the files is a program's.
+fn lies_in(tool: &Tool, files: &str) -> bool {
+    tool.files.iter().any(|part| ends_in(part, files) || part.ends_with('/') && files.contains(*part))
+}
+
+/// True where a program goes by a name, in any case.
+fn is_called(tool: &Tool, name: &str) -> bool {
+    tool.scripts.iter().any(|script| script.eq_ignore_ascii_case(name))
 }
 
 /// The well-known program that runs, where one shows.
 pub(super) fn of(incident: &Incident) -> Option<&'static Tool> {
     let shown = Shown::of(incident);
-    all().find(|tool| shown.shows(tool, &incident.context))
+    let introduced = &incident.context.introduced;
+    let files: String = introduced.files.iter().map(|file| format!("{file}\n")).collect();
+    let introduces = |tool: &&Tool| lies_in(tool, &files) || introduced.names.iter().any(|name| is_called(tool, name));
+    // What runs comes before what is only spoken of around it.
+    all().find(|tool| shown.shows(tool, &incident.context)).or_else(|| all().find(introduces))
 }
 
 /// True for an application, in which nobody but its authors writes a line.
@@ -148,6 +210,11 @@ fn in_force(command: &str, line: &Line) -> bool {
 }
 
 impl Case<'_> {
+    /// True where the well-known program that runs here has a line for a change.
+    pub(super) fn has_a_setting_of_its_own(&self, fix: &str) -> bool {
+        matches!(self.setting_of_a_tool(fix), Some(Setting::Lines(_)))
+    }
+
     /// What the well-known program that runs here has for a change; `None` where nothing is written down of it.
     pub(super) fn setting_of_a_tool(&self, fix: &str) -> Option<Setting> {
         let tool = self.tool?;

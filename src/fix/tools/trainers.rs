@@ -1,25 +1,124 @@
-//! What trains by options, a configuration or a window of its own.
+//! What trains by options, a configuration or a window of its own, and scripts of repositories beside it.
 
 use super::{IN_CODE, Tool, option};
 use crate::domain::Target;
-use crate::fix::knob::{line, said};
+use crate::fix::knob::{Line, line, said};
 use crate::incident::context::Clue;
 
+/// Options that YOLOv3, v5 and v7 share.
+const YOLO: &[(&str, Line)] = &[
+    ("smaller-batch", option("--batch-size {batch}")),
+    ("smaller-images", option("--img-size {shown}").note("and no --multi-scale", "并去掉 --multi-scale")),
+    ("smaller-eval-batch", option("--batch-size {tried}")),
+    ("fewer-workers", option("--workers {tried}")),
+];
+
+const NOT_OF_YOLO: &[&str] = &[
+    "mixed-precision",
+    "gradient-checkpointing",
+    "eight-bit-optimizer",
+    "bf16-states",
+    "group-by-length",
+    "activation-offload",
+];
+
+const YOLO_PLAIN_LOSS: Line = option("loss_ota: 0")
+    .note("in the file of --hyp, where compute_loss_ota fails", "写在 --hyp 的文件中，用于 compute_loss_ota 失败时")
+    .when("trains");
+
+/// Fewer worlds at once, as a simulator's training scripts name them.
+const ENVIRONMENTS: Line =
+    option("--num_envs <half>").note("then half again: worlds on the GPU", "再减半：GPU 上的环境数");
+
+const DAIN_FRAMES: Line = said(
+    Target::Program,
+    "smaller frames in --frame_input_dir, or tiles of them with a margin, put together afterwards",
+    "缩小 --frame_input_dir 中的帧，或切成带边缘重叠的小块，之后再拼合",
+);
+
+const MINDONE_FRAMES: Line =
+    option("--num_frames <fewer>").note("and a smaller --image_size: height and width", "并减小 --image_size：高与宽");
+
 pub(super) const TOOLS: &[Tool] = &[
+    // MindSpore's Open-Sora Seen in mindspore-lab/mindone,
+    // examples/opensora_hpcai/scripts/inference.py at 019fb6b: image_size, num_frames 16, batch_size 4,
+    // enable_flash_attention False, dtype and vae_dtype fp32, vae_micro_batch_size None, use_vae_decode True (else
+    // infer_vae_decode.py decodes what was saved). That fewer frames or sequence parallel fit: its issue 820.
+    Tool {
+        name: "MindONE's Open-Sora",
+        files: &["/opensora_hpcai/"],
+        scripts: &[],
+        clue: None,
+        rows: &[
+            ("smaller-images", MINDONE_FRAMES),
+            ("smaller-batch", option("--batch_size 1").note("4 unless set", "默认 4").unless("trains")),
+            ("smaller-batch", option("--batch_size {batch}").when("trains")),
+            ("fix-the-shape", MINDONE_FRAMES),
+            ("less-at-once", option("--num_frames <fewer> --image_size <smaller>").note("height and width", "高与宽")),
+            (
+                "chunk-the-operation",
+                option("--enable_flash_attention True --vae_micro_batch_size 1")
+                    .note("both off unless set", "两者默认关闭"),
+            ),
+            ("fused-attention", option("--enable_flash_attention True")),
+            ("mixed-precision", option("--dtype bf16 --vae_dtype bf16").note("fp32 unless set", "默认 fp32")),
+            (
+                "vae-tiling",
+                option("--use_vae_decode False")
+                    .note("then scripts/infer_vae_decode.py", "之后运行 scripts/infer_vae_decode.py"),
+            ),
+        ],
+        lacks: &["weight-quantisation", "eight-bit-optimizer", "no-grad-in-eval"],
+    },
+    // DAIN. Seen in baowenbo/DAIN at 7c727ac (2023-02): my_args.py and colab_interpolate.py, which turns gradients off
+    // and has no option for a frame's size, tiles or 16 bit: --batch_size is of training. By its issue 92 and its pull
+    // request 76 frames in tiles with a margin fit.
+    Tool {
+        name: "DAIN",
+        files: &["/networks/dain.py", "/networks/dain_slowmotion.py", "/colab_interpolate.py"],
+        scripts: &["colab_interpolate.py", "demo_MiddleBury.py", "demo_MiddleBury_slowmotion.py"],
+        clue: None,
+        rows: &[("smaller-images", DAIN_FRAMES), ("less-at-once", DAIN_FRAMES), ("chunk-the-operation", DAIN_FRAMES)],
+        lacks: &["fix-the-shape", "mixed-precision", "smaller-batch", "no-grad-in-eval", "more-devices"],
+    },
     // train.py, val.py (test.py) and detect.py of all three name these options so; YOLOv5 and v7 train in 16 bit.
     Tool {
-        name: "YOLOv3, YOLOv5 or YOLOv7",
-        files: &["/yolov5/", "/yolov3/", "/yolov7/", "/yolov5-master/", "/yolov3-master/", "/yolov7-main/"],
+        name: "YOLOv3 or YOLOv5",
+        files: &["/yolov5/", "/yolov3/", "/yolov5-master/", "/yolov3-master/"],
+        scripts: &[],
+        clue: None,
+        rows: YOLO,
+        lacks: NOT_OF_YOLO,
+    },
+    // YOLOv7 at a207844 (2023-11): train.py (--cache-images, off unless set) and data/hyp.scratch.*.yaml: loss_ota 1
+    // assigns targets by a cost matrix of all targets and candidates; 0 is the plain loss (train.py only: train_aux.py
+    // always assigns so). Its author names it where this assignment does not fit (issues 445 and 575).
+    Tool {
+        name: "YOLOv7",
+        files: &["/yolov7/", "/yolov7-main/"],
         scripts: &[],
         clue: None,
         rows: &[
             ("smaller-batch", option("--batch-size {batch}")),
+            ("smaller-batch", YOLO_PLAIN_LOSS),
+            ("chunk-the-operation", YOLO_PLAIN_LOSS),
             ("smaller-images", option("--img-size {shown}").note("and no --multi-scale", "并去掉 --multi-scale")),
             ("smaller-eval-batch", option("--batch-size {tried}")),
             ("fewer-workers", option("--workers {tried}")),
+            ("freeze-layers", option("--freeze 50").note("the backbone", "骨干网络").when("trains")),
         ],
-        lacks: &["mixed-precision", "gradient-checkpointing", "eight-bit-optimizer", "bf16-states", "group-by-length"],
+        lacks: &[
+            "mixed-precision",
+            "gradient-checkpointing",
+            "eight-bit-optimizer",
+            "bf16-states",
+            "group-by-length",
+            "activation-offload",
+        ],
     },
+    // kohya-ss/sd-scripts at 48d368f (2026-02): library/train_util.py, train_network.py. --network_train_unet_only
+    // and --cache_latents stand in the first train_network.py (2023) too; --sdpa, --full_bf16 and --blocks_to_swap
+    // came later.
     Tool {
         name: "kohya's sd-scripts",
         files: &["/sd-scripts/", "/library/train_util.py"],
@@ -39,8 +138,29 @@ pub(super) const TOOLS: &[Tool] = &[
             ("eight-bit-optimizer", option("--optimizer_type=AdamW8bit")),
             ("smaller-images", option("--resolution={shown},{shown}")),
             ("fewer-workers", option("--max_data_loader_n_workers={tried}")),
+            (
+                "freeze-layers",
+                option("--network_train_unet_only")
+                    .note("train_network.py: no text encoder on the GPU", "train_network.py：不训练文本编码器"),
+            ),
+            (
+                "weight-offload",
+                option("--cache_latents").note(
+                    "the VAE leaves the GPU; Flux, SD3: --blocks_to_swap 18",
+                    "VAE 不再占显存；Flux、SD3 用 --blocks_to_swap 18",
+                ),
+            ),
+            ("fused-attention", option("--xformers").note("or --sdpa", "或 --sdpa")),
+            ("lighter-optimizer", option("--optimizer_type=Adafactor")),
+            (
+                "bf16-states",
+                option("--full_bf16")
+                    .note("with --mixed_precision=bf16", "配合 --mixed_precision=bf16")
+                    .unless("before-ampere"),
+            ),
+            ("load-to-cpu", option("--lowram").note("loads weights to the GPU at once", "权重直接载入显存")),
         ],
-        lacks: IN_CODE,
+        lacks: &["activation-offload", "chunk-the-operation", "detach-logged-tensors"],
     },
     // The example scripts for training in the repository of diffusers.
     Tool {
@@ -82,7 +202,7 @@ pub(super) const TOOLS: &[Tool] = &[
             ("smaller-images", option("--resolution={shown}")),
             ("fewer-workers", option("--dataloader_num_workers={tried}")),
         ],
-        lacks: &[],
+        lacks: &["activation-offload", "chunk-the-operation", "detach-logged-tensors"],
     },
     Tool {
         name: "timm's scripts",
@@ -99,6 +219,9 @@ pub(super) const TOOLS: &[Tool] = &[
         ],
         lacks: IN_CODE,
     },
+    // onmt/opts.py of OpenNMT-py 3 at 97111d9 (2024-06): num_workers 2, each of which fills a bucket of bucket_size
+    // examples (262144), prefetch_factor 200 batches; batch_type sents; src_seq_length_trunc. Keys of its YAML file or
+    // options. Before 3.0 there were no such workers. Users cure workers that are killed by num_workers 0.
     Tool {
         name: "OpenNMT-py",
         files: &["/onmt/"],
@@ -107,6 +230,13 @@ pub(super) const TOOLS: &[Tool] = &[
         rows: &[
             ("smaller-batch", option("-batch_size {batch} -accum_count {steps}")),
             ("smaller-eval-batch", option("-valid_batch_size {tried}")),
+            ("fewer-workers", option("num_workers: 0").note("2 unless set, from 3.0 on", "默认 2，自 3.0 起")),
+            (
+                "read-less-at-once",
+                option("bucket_size: 32768")
+                    .note("262144 examples unless set, in each worker", "默认 262144 个样本，每个 worker 一份"),
+            ),
+            ("bound-the-cache", option("prefetch_factor: 20").note("200 batches unless set", "默认 200 个批")),
         ],
         lacks: IN_CODE,
     },
@@ -144,7 +274,11 @@ pub(super) const TOOLS: &[Tool] = &[
             "shorter-sequences",
         ],
     },
-    // Its batch is counted in tokens, or in sentences by --batch-size (fairseq/options.py, 0.8 to 0.12).
+    // Its batch is counted in tokens, or in sentences by --batch-size (fairseq/options.py, 0.8 to 0.12). At 3d262bb:
+    // --fp16 keeps a copy of the weights in 32 bit, --memory-efficient-fp16 does not (fairseq/dataclass/configs.py;
+    // since 0.6 by issue 404); --dataset-impl lazy or mmap, which the data must have been made for (mmap), reads each
+    // sample when it is asked for, cached holds all (fairseq/data/indexed_dataset.py; --lazy-load before). Adafactor
+    // is one of its optimizers; it has none of 8 bit.
     Tool {
         name: "fairseq",
         files: &["/fairseq_cli/", "/fairseq/"],
@@ -155,9 +289,29 @@ pub(super) const TOOLS: &[Tool] = &[
             ("smaller-batch", option("--max-tokens <half>").unless("trains")),
             ("smaller-eval-batch", option("--max-tokens-valid <half>")),
             ("mixed-precision", option("--fp16")),
+            (
+                "bf16-states",
+                option("--memory-efficient-fp16").note("no copy of the weights in 32 bit", "不保留 32 位的权重副本"),
+            ),
+            (
+                "lighter-optimizer",
+                option("--memory-efficient-fp16").note("or --optimizer adafactor", "或 --optimizer adafactor"),
+            ),
+            (
+                "read-less-at-once",
+                option("--dataset-impl lazy")
+                    .note("mmap for data made so; older: --lazy-load", "以 mmap 制作的数据用 mmap；旧版用 --lazy-load"),
+            ),
             ("fewer-workers", option("--num-workers {tried}")),
         ],
-        lacks: &["smaller-images", "chunk-the-operation", "fused-attention", "activation-offload"],
+        lacks: &[
+            "smaller-images",
+            "chunk-the-operation",
+            "fused-attention",
+            "activation-offload",
+            "eight-bit-optimizer",
+            "no-python-lists-in-dataset",
+        ],
     },
     // Keys of SOLVER and INPUT behind the command or in the configuration (detectron2/config/defaults.py).
     Tool {
@@ -242,11 +396,12 @@ pub(super) const TOOLS: &[Tool] = &[
     // is in force (disable_gradient_checkpointing: false). quantization_bit takes lora or oft only
     // (parser.py); streaming needs max_steps (parser.py). The package was called llmtuner before. Labels of
     // the web board stand in the notes; what the board has no field for goes as JSON into its "Extra
-    // arguments". vllm_maxlen and vllm_gpu_util are left to WRAPPERS.
+    // arguments". A cutoff_len below a picture's tokens ends in "Image features and image tokens do
+    // not match" (issues 5964, 5968, 9075). vllm_maxlen and vllm_gpu_util are left to WRAPPERS.
     Tool {
         name: "LLaMA-Factory",
         files: &["/llamafactory/", "/llmtuner/"],
-        scripts: &["llamafactory-cli", "lmf"],
+        scripts: &["llamafactory-cli", "lmf", "llama-factory"],
         clue: None,
         rows: &[
             (
@@ -281,12 +436,21 @@ pub(super) const TOOLS: &[Tool] = &[
                 "eight-bit-optimizer",
                 option("optim: adamw_8bit").note("web board: in Extra arguments", "网页界面：填在“额外参数”中"),
             ),
-            ("shorter-sequences", option("cutoff_len: <fewer>").note("web board: Cutoff length", "网页界面：截断长度")),
+            (
+                "shorter-sequences",
+                option("cutoff_len: <fewer>").note(
+                    "with pictures image_max_pixels instead: it cuts their tokens",
+                    "有图片时改用 image_max_pixels：它会截断图片的 token",
+                ),
+            ),
             (
                 "smaller-images",
-                option("image_max_pixels: <fewer>")
-                    .note("589824 unless set; video_max_pixels", "默认 589824；视频为 video_max_pixels"),
+                option("image_max_pixels: 262144").note(
+                    "589824 unless set, image_resolution once; video_max_pixels",
+                    "默认 589824，旧名 image_resolution；视频为 video_max_pixels",
+                ),
             ),
+            ("activation-offload", option("use_unsloth_gc: true").note("not with unsloth itself", "不与 unsloth 同用")),
             ("fused-attention", option("flash_attn: fa2").note("web board: Booster", "网页界面：加速方式")),
             ("lora", option("finetuning_type: lora").note("web board: Finetuning method", "网页界面：微调方法")),
             (
@@ -1223,13 +1387,21 @@ pub(super) const TOOLS: &[Tool] = &[
         ],
         lacks: &["group-by-length"],
     },
-    // The same on mmcv 1 (MMDetection 1 and 2, MMSegmentation 0 ...): mmcv/runner/hooks/optimizer.py,
-    // mmdetection 2 docs/en/faq.md and mmdet/utils/compat_config.py (imgs_per_gpu became samples_per_gpu in
-    // MMDetection 2.0). fp16.loss_scale was seen as 512. and 'dynamic'; the cumulative hook as options in
-    // scripts of projects.
+    // The same on mmcv 1 (MMDetection 1 and 2, MMSegmentation 0 ...): mmcv/runner/hooks/optimizer.py, mmdetection 2
+    // docs/en/faq.md and mmdet/utils/compat_config.py (imgs_per_gpu became samples_per_gpu in MMDetection 2.0;
+    // MMDetection 1, whose configurations end in _fpn_1x.py, has no --cfg-options). fp16.loss_scale was seen as 512.
+    // and 'dynamic'; the cumulative hook as options in scripts of projects.
     Tool {
         name: "OpenMMLab on mmcv 1",
-        files: &["/mmcv/runner/", "/mmcv/parallel/"],
+        files: &[
+            "/mmcv/runner/",
+            "/mmcv/parallel/",
+            "/mmdet/apis/train.py",
+            "/mmdet3d/apis/train.py",
+            "/mmseg/apis/train.py",
+            "_fpn_1x.py",
+            "_fpn_2x.py",
+        ],
         scripts: &[],
         clue: None,
         rows: &[
@@ -1271,7 +1443,10 @@ pub(super) const TOOLS: &[Tool] = &[
             ),
             (
                 "fewer-workers",
-                option("data.workers_per_gpu={tried}").note("behind --cfg-options", "写在 --cfg-options 之后"),
+                option("data.workers_per_gpu=0").note(
+                    "2 in its configurations; MMDetection 1: in the configuration",
+                    "其配置中为 2；MMDetection 1 写在配置文件中",
+                ),
             ),
         ],
         lacks: &["group-by-length", "shorter-sequences"],
@@ -1744,8 +1919,8 @@ pub(super) const TOOLS: &[Tool] = &[
                 "freeze-layers",
                 said(
                     Target::Program,
-                    "a new model with fewer AutoEncoder, Encoder and Decoder dimensions",
-                    "新建模型，减小 AutoEncoder、Encoder 和 Decoder dimensions",
+                    "a new model with fewer dimensions; of 2019 (H64, H128): Use lightweight autoencoder? y",
+                    "新建模型，减小各 dimensions；2019 年的 H64、H128：Use lightweight autoencoder? 输入 y",
                 )
                 .when("trains"),
             ),
@@ -2031,6 +2206,458 @@ pub(super) const TOOLS: &[Tool] = &[
             "cpu-offload",
             "more-devices",
             "shorter-sequences",
+        ],
+    },
+    // mlx-lm, mlx_lm/LORA.md at 03eb6bf ("Memory Issues") and mlx_lm/lora.py at 0304b28: batch 4, 16 layers and 2048
+    // tokens unless set; a base of 4 bits is made by its converter. The option for layers was --lora-layers before, as
+    // in lora.py of mlx-examples.
+    Tool {
+        name: "MLX's LoRA",
+        files: &["/mlx_lm/lora.py", "/mlx_lm/tuner/"],
+        scripts: &["mlx_lm.lora", "--lora-layers"],
+        clue: None,
+        rows: &[
+            ("smaller-batch", option("--batch-size {batch}")),
+            ("less-at-once", option("--batch-size {batch}")),
+            ("gradient-checkpointing", option("--grad-checkpoint").note("of mlx_lm.lora", "mlx_lm.lora 的选项")),
+            (
+                "freeze-layers",
+                option("--num-layers 4").note("16 unless set; --lora-layers before", "默认 16；旧版为 --lora-layers"),
+            ),
+            (
+                "shorter-sequences",
+                option("--max-seq-length 1024").note(
+                    "of mlx_lm.lora; else split the samples of train.jsonl",
+                    "mlx_lm.lora 的选项；否则切分 train.jsonl 的样本",
+                ),
+            ),
+            (
+                "qlora",
+                said(
+                    Target::Program,
+                    "a base of 4 bits: mlx_lm.convert -q, then --model with its folder",
+                    "4 位的基础模型：先用 mlx_lm.convert -q 转换，再以 --model 指定其目录",
+                ),
+            ),
+        ],
+        lacks: &["mixed-precision", "eight-bit-optimizer", "chunk-the-operation"],
+    },
+    // RWKV-infctx-trainer at 70d02c4 (2024-04), RWKV-v5/config-example.yaml and src/model.py: keys of its YAML file.
+    // trainer: microbatch_size 1 (target_batch_size is kept by accumulation), strategy deepspeed_stage_2_offload (the
+    // one it starts from; stage_3_offload beyond), precision bf16; model: grad_cp true by the code, ctx_len 2048,
+    // longer samples are split; bptt_truncated_learning false.
+    Tool {
+        name: "RWKV-infctx-trainer",
+        files: &["/rwkv-infctx-trainer/", "/lightning_trainer.py"],
+        scripts: &["lightning_trainer.py"],
+        clue: None,
+        rows: &[
+            (
+                "smaller-batch",
+                option("microbatch_size: <half>")
+                    .note("trainer; target_batch_size stays", "trainer 一节；target_batch_size 不变"),
+            ),
+            ("gradient-checkpointing", option("grad_cp: true").note("model", "model 一节")),
+            (
+                "shorter-sequences",
+                option("ctx_len: <half>").note("model: longer samples are split", "model 一节：更长的样本会被切分"),
+            ),
+            (
+                "cpu-offload",
+                option("strategy: deepspeed_stage_2_offload")
+                    .note("trainer; then deepspeed_stage_3_offload", "trainer 一节；再试 deepspeed_stage_3_offload"),
+            ),
+            ("shard-states", option("strategy: deepspeed_stage_3_offload").note("trainer", "trainer 一节")),
+        ],
+        // In force: mixed-precision (bf16, or DeepSpeed's fp16).
+        lacks: &[
+            "mixed-precision",
+            "activation-offload",
+            "chunk-the-operation",
+            "eight-bit-optimizer",
+            "fused-attention",
+            "smaller-images",
+        ],
+    },
+    // BasicSR at 8d56e3a (2024-05), options/train/*.yml and docs/Config.md: batch_size_per_gpu, gt_size,
+    // num_worker_per_gpu and prefetch_mode of datasets/train; SwinIR's network_g takes use_checkpoint. Before 2020
+    // (BasicSR and MMSR) the same are batch_size, GT_size and n_workers. It trains in 32 bit. Line of its own: "Start
+    // training from epoch: 0, iter: 0".
+    Tool {
+        name: "BasicSR",
+        files: &["/basicsr/train.py", "/basicsr/models/", "/mmsr/codes/"],
+        scripts: &["-opt"],
+        clue: None,
+        rows: &[
+            (
+                "smaller-batch",
+                option("batch_size_per_gpu: <half>")
+                    .note(
+                        "datasets/train of the .yml; batch_size in older ones",
+                        ".yml 的 datasets/train；旧版为 batch_size",
+                    )
+                    .when("trains"),
+            ),
+            (
+                "smaller-images",
+                option("gt_size: <half>")
+                    .note("datasets/train of the .yml; once GT_size", ".yml 的 datasets/train；旧版为 GT_size"),
+            ),
+            (
+                "gradient-checkpointing",
+                option("use_checkpoint: true").note("network_g, of SwinIR alone", "network_g，仅 SwinIR"),
+            ),
+            (
+                "fewer-workers",
+                option("num_worker_per_gpu: {tried}")
+                    .note("datasets/train of the .yml; once n_workers", ".yml 的 datasets/train；旧版为 n_workers"),
+            ),
+        ],
+        lacks: &[
+            "mixed-precision",
+            "eight-bit-optimizer",
+            "activation-offload",
+            "fused-attention",
+            "shorter-sequences",
+        ],
+    },
+    // DrSleep's DeepLab at 066023c: train.py, fine_tune.py (--batch-size 10, --input-size 321,321), train_msc.py with
+    // --grad-update-every beside. Samples come from a queue; --not-restore-last is an option of its scripts alone.
+    Tool {
+        name: "tensorflow-deeplab-resnet",
+        files: &["/tensorflow-deeplab-resnet/", "/deeplab_resnet/"],
+        scripts: &["--not-restore-last"],
+        clue: None,
+        rows: &[
+            ("smaller-batch", option("--batch-size 5").note("10 unless set", "默认 10")),
+            ("smaller-images", option("--input-size 257,257").note("321,321 unless set", "默认 321,321")),
+            ("gradient-accumulation", option("--grad-update-every 2").note("of train_msc.py", "用于 train_msc.py")),
+        ],
+        lacks: &[
+            "gradient-checkpointing",
+            "mixed-precision",
+            "chunk-the-operation",
+            "eight-bit-optimizer",
+            "evaluate-each-step",
+        ],
+    },
+    // EmotiVoice at bc2de8c (2024-08), config/joint/config.py and config/template.py, copied to
+    // exp/NAME/config/config.py: batch_size 16 (8 in the template), segment_size; train_am_vocoder_joint.py has 8
+    // workers, 32 bit and no checkpoints.
+    Tool {
+        name: "EmotiVoice",
+        files: &["/train_am_vocoder_joint.py", "/emotivoice/"],
+        scripts: &["train_am_vocoder_joint.py"],
+        clue: None,
+        rows: &[
+            (
+                "smaller-batch",
+                option("batch_size = 4")
+                    .note("16 unless set; config.py of --config_folder", "默认 16；--config_folder 中的 config.py"),
+            ),
+            (
+                "shorter-sequences",
+                said(Target::Program, "recordings cut to 10 seconds or less", "把录音切成 10 秒以内的片段"),
+            ),
+        ],
+        lacks: &[
+            "gradient-checkpointing",
+            "mixed-precision",
+            "activation-offload",
+            "eight-bit-optimizer",
+            "fewer-workers",
+            "chunk-the-operation",
+            "gradient-accumulation",
+        ],
+    },
+    // Diff-SVC at 76154f0, training/config.yaml and config_nsf.yaml: ds_workers 4 (or the variable NUM_WORKERS,
+    // training/dataset/base_dataset.py), max_sentences 88, max_tokens 128000, accumulate_grad_batches 1, max_frames
+    // 42000.
+    Tool {
+        name: "Diff-SVC",
+        files: &["/diff-svc/"],
+        scripts: &[],
+        clue: None,
+        rows: &[
+            (
+                "smaller-batch",
+                option("max_sentences: <half>")
+                    .note("88 unless set; config.yaml", "默认 88；config.yaml")
+                    .when("trains"),
+            ),
+            ("gradient-accumulation", option("accumulate_grad_batches: <twice>").note("config.yaml", "config.yaml")),
+            (
+                "shorter-sequences",
+                said(Target::Program, "recordings cut to 5 to 15 seconds", "把录音切成 5 到 15 秒的片段"),
+            ),
+            ("fewer-workers", option("ds_workers: 0").note("4 unless set; config.yaml", "默认 4；config.yaml")),
+            ("fewer-at-once", option("ds_workers: 0").note("4 unless set; config.yaml", "默认 4；config.yaml")),
+        ],
+        lacks: &["gradient-checkpointing", "eight-bit-optimizer", "activation-offload", "chunk-the-operation"],
+    },
+    // GPT-SoVITS at 48b1a01 (2026-08): webui.py ("每张显卡的batch_size" of both trainings, by the GPU's memory unless
+    // set; a tick for checkpoints, of v3 and v4 alone), GPT_SoVITS/configs/s1*.yaml and s2*.json. Weights are half
+    // unless the page is told otherwise.
+    Tool {
+        name: "GPT-SoVITS",
+        files: &["/gpt_sovits/"],
+        scripts: &[],
+        clue: None,
+        rows: &[
+            (
+                "smaller-batch",
+                said(Target::Program, "Batch size per GPU: {batch}", "每张显卡的batch_size：{batch}").when("trains"),
+            ),
+            (
+                "gradient-checkpointing",
+                said(
+                    Target::Program,
+                    "tick gradient checkpointing (v3 and v4)",
+                    "勾选“v3是否开启梯度检查点节省显存占用”（v3、v4）",
+                )
+                .when("trains"),
+            ),
+            (
+                "shorter-sequences",
+                said(Target::Program, "shorter slices of the recordings", "录音切片切得更短").when("trains"),
+            ),
+            (
+                "shorter-sequences",
+                said(Target::Program, "less text at once: one sentence after another", "减少单次文本：逐句合成")
+                    .unless("trains"),
+            ),
+        ],
+        lacks: &["eight-bit-optimizer", "activation-offload", "chunk-the-operation", "fewer-workers", "smaller-images"],
+    },
+    // SimpleTuner at bc8e6ab (2026-08), documentation/OPTIONS.md: options or keys of config.json. Saving quantised
+    // weights takes more: --offload_during_save. --musubi_blocks_to_swap is skipped while gradients are on.
+    Tool {
+        name: "SimpleTuner",
+        files: &["/simpletuner/"],
+        scripts: &["simpletuner"],
+        clue: None,
+        rows: &[
+            ("smaller-batch", option("--train_batch_size={batch} --gradient_accumulation_steps={steps}")),
+            ("gradient-accumulation", option("--gradient_accumulation_steps={steps}")),
+            ("gradient-checkpointing", option("--gradient_checkpointing")),
+            ("weight-quantisation", option("--base_model_precision=int8-quanto").note("or nf4-bnb", "或 nf4-bnb")),
+            ("eight-bit-optimizer", option("--optimizer=bnb-adamw8bit")),
+            ("lighter-optimizer", option("--optimizer=optimi-lion")),
+            (
+                "weight-offload",
+                option("--enable_group_offload").note("and --offload_during_startup", "以及 --offload_during_startup"),
+            ),
+            ("sharded-checkpoint", option("--offload_during_save").note("quantised weights", "量化的权重")),
+            ("smaller-images", option("--resolution=512").note("1024 unless set", "默认 1024")),
+        ],
+        lacks: &["chunk-the-operation", "activation-offload", "group-by-length"],
+    },
+    // NeRF by yenchenlin at 63a5a63, run_nerf.py, and forks that keep its names: N_rand 4096 rays, chunk 32768 rays
+    // and netchunk 65536 points at once, N_samples 64, N_importance 0, render_factor 0; factor 8 and half_res of the
+    // pictures. Pictures of training are kept on the GPU unless --no_batching is given.
+    Tool {
+        name: "nerf-pytorch",
+        files: &["/run_nerf.py", "/run_nerf_helpers.py"],
+        scripts: &["run_nerf.py"],
+        clue: None,
+        rows: &[
+            (
+                "smaller-batch",
+                option("--N_rand 1024")
+                    .note("4096 rays unless set; --N_samples 64", "默认 4096 条光线；--N_samples 64")
+                    .when("trains"),
+            ),
+            (
+                "smaller-batch",
+                option("--chunk 4096 --netchunk 8192")
+                    .note("32768 and 65536 unless set", "默认 32768 与 65536")
+                    .unless("trains"),
+            ),
+            (
+                "smaller-eval-batch",
+                option("--chunk 4096 --netchunk 8192").note("32768 and 65536 unless set", "默认 32768 与 65536"),
+            ),
+            (
+                "less-at-once",
+                option("--chunk 4096 --netchunk 8192").note("32768 and 65536 unless set", "默认 32768 与 65536"),
+            ),
+            (
+                "chunk-the-operation",
+                option("--chunk 4096 --netchunk 8192").note("32768 and 65536 unless set", "默认 32768 与 65536"),
+            ),
+            (
+                "smaller-images",
+                option("--factor 16")
+                    .note("LLFF, 8 unless set; --half_res of Blender's", "LLFF，默认 8；Blender 用 --half_res"),
+            ),
+            (
+                "keep-data-on-host",
+                option("--no_batching").note("rays of one picture at a time", "每次只取一张图片的光线"),
+            ),
+        ],
+        lacks: &["mixed-precision", "gradient-checkpointing", "eight-bit-optimizer", "shorter-sequences"],
+    },
+    // OpenPCDet at 028ed72, tools/train.py and forks in which pcdet/ stays: --batch_size is of all GPUs together,
+    // --workers 4; --use_amp in newer ones. Voxels and their number stand in the configuration
+    // (MAX_NUMBER_OF_VOXELS).
+    Tool {
+        name: "OpenPCDet",
+        files: &["/pcdet/"],
+        scripts: &[],
+        clue: None,
+        rows: &[
+            ("smaller-batch", option("--batch_size {total}").note("of all GPUs together", "所有 GPU 合计")),
+            ("smaller-eval-batch", option("--batch_size {tried}")),
+            ("mixed-precision", option("--use_amp").note("newer releases", "较新的版本").when("trains")),
+            ("fewer-workers", option("--workers {tried}").note("4 unless set", "默认 4")),
+        ],
+        lacks: &["gradient-checkpointing", "eight-bit-optimizer", "activation-offload", "shorter-sequences"],
+    },
+    // PySlowFast at 287ec00 (2026-03), slowfast/config/defaults.py: keys behind the command. Batches are those of all
+    // GPUs: TRAIN.BATCH_SIZE 64, TEST.BATCH_SIZE 8; DATA.NUM_FRAMES 8, DATA.TRAIN_CROP_SIZE 224,
+    // DATA_LOADER.NUM_WORKERS 8; TRAIN.MIXED_PRECISION and MODEL.ACT_CHECKPOINT False.
+    Tool {
+        name: "PySlowFast",
+        files: &["/slowfast/", "/tools/run_net.py"],
+        scripts: &["run_net.py"],
+        clue: None,
+        rows: &[
+            ("smaller-batch", option("TRAIN.BATCH_SIZE {total}").note("of all GPUs", "所有 GPU 合计").when("trains")),
+            ("smaller-batch", option("TEST.BATCH_SIZE <half>").note("of all GPUs", "所有 GPU 合计").unless("trains")),
+            ("smaller-eval-batch", option("TEST.BATCH_SIZE {tried}").note("of all GPUs", "所有 GPU 合计")),
+            ("mixed-precision", option("TRAIN.MIXED_PRECISION True").when("trains")),
+            ("gradient-checkpointing", option("MODEL.ACT_CHECKPOINT True").when("trains")),
+            (
+                "smaller-images",
+                option("DATA.TRAIN_CROP_SIZE 160")
+                    .note("224 unless set; fewer DATA.NUM_FRAMES", "默认 224；减少 DATA.NUM_FRAMES"),
+            ),
+            ("fewer-workers", option("DATA_LOADER.NUM_WORKERS {tried}")),
+        ],
+        lacks: &["eight-bit-optimizer", "activation-offload", "group-by-length", "shorter-sequences"],
+    },
+    // StyleGAN 3 and what is built on it (Projected GAN, EDM). Seen in NVlabs/stylegan3, docs/train-help.txt at
+    // 8fb5177: --batch of all GPUs, --batch-gpu bounds what one holds (the rest is accumulated), --cbase 32768,
+    // --workers 3; 16 bit unless --fp32. The first release for PyTorch (stylegan2-ada-pytorch) has --batch alone.
+    Tool {
+        name: "StyleGAN's train.py",
+        files: &["/training/networks_stylegan2.py", "/training/networks_stylegan3.py", "/training/training_loop.py"],
+        scripts: &["--cbase", "--batch-gpu"],
+        clue: None,
+        rows: &[
+            (
+                "smaller-batch",
+                option("--batch-gpu <half>").note(
+                    "accumulated to --batch; stylegan2-ada: --batch alone",
+                    "累积到 --batch；stylegan2-ada 只有 --batch",
+                ),
+            ),
+            ("smaller-batch", option("--cbase 16384").note("half of the channels", "通道数减半")),
+            ("smaller-eval-batch", option("--metrics none").note("measured afterwards", "之后再单独评测")),
+            ("fewer-workers", option("--workers {tried}").note("3 unless set", "默认 3")),
+            ("freeze-layers", option("--freezed 10").note("first layers of D", "判别器的前几层")),
+        ],
+        // In force: mixed-precision, unless --fp32 is given.
+        lacks: &[
+            "mixed-precision",
+            "gradient-checkpointing",
+            "eight-bit-optimizer",
+            "activation-offload",
+            "shorter-sequences",
+        ],
+    },
+    // What trains in Isaac's simulators: worlds, renderer and physics lie on the GPU beside PyTorch. Isaac Lab:
+    // scripts/reinforcement_learning/*/train.py at 011c373; legged_gym: README.md at 8fa29ac; IsaacGymEnvs: README.md
+    // at aeed298 (num_envs=NUM_ENVS); OmniDrones and NavRL (Zhefan-Xu/NavRL at 8d3ca96, README.md and
+    // isaac-training/): env.num_envs and env.num_obstacles; by its issue 91 256 worlds fit where 512 do not.
+    Tool {
+        name: "OmniDrones or NavRL",
+        files: &["/isaac-training/", "/omni_drones/", "/omnidrones/"],
+        scripts: &[],
+        clue: None,
+        rows: &[
+            (
+                "smaller-batch",
+                option("env.num_envs=<half>").note("fewer env.num_obstacles too", "并减少 env.num_obstacles"),
+            ),
+            (
+                "less-at-once",
+                option("env.num_envs=<half>").note("fewer env.num_obstacles too", "并减少 env.num_obstacles"),
+            ),
+            (
+                "smaller-eval-batch",
+                option("env.num_envs=<half>").note("fewer env.num_obstacles too", "并减少 env.num_obstacles"),
+            ),
+            (
+                "other-libraries",
+                option("env.num_envs=<half>").note("headless=True draws nothing", "headless=True 不渲染画面"),
+            ),
+        ],
+        lacks: &["gradient-checkpointing", "mixed-precision", "eight-bit-optimizer", "activation-offload"],
+    },
+    Tool {
+        name: "IsaacGymEnvs",
+        files: &["/isaacgymenvs/"],
+        scripts: &[],
+        clue: None,
+        rows: &[
+            (
+                "smaller-batch",
+                option("num_envs=<half>").note("headless=True draws nothing", "headless=True 不渲染画面"),
+            ),
+            ("less-at-once", option("num_envs=<half>").note("headless=True draws nothing", "headless=True 不渲染画面")),
+            (
+                "other-libraries",
+                option("num_envs=<half>").note("headless=True draws nothing", "headless=True 不渲染画面"),
+            ),
+        ],
+        lacks: &["gradient-checkpointing", "mixed-precision", "eight-bit-optimizer", "activation-offload"],
+    },
+    Tool {
+        name: "Isaac Lab or legged_gym",
+        files: &["/isaaclab/", "/isaaclab_tasks/", "/legged_gym/"],
+        scripts: &[],
+        clue: None,
+        rows: &[("smaller-batch", ENVIRONMENTS), ("less-at-once", ENVIRONMENTS), ("other-libraries", ENVIRONMENTS)],
+        lacks: &["gradient-checkpointing", "mixed-precision", "eight-bit-optimizer", "activation-offload"],
+    },
+    // Caffe and its forks (SSD, SegNet, DSOD). Seen in BVLC/caffe at 9b89154: src/caffe/proto/caffe.proto (batch_size
+    // of the data layers; iter_size 1, by which gradients of iter_size × batch_size are summed),
+    // docs/tutorial/data.md, tools/caffe.cpp (-gpu). Scripts of SSD write both files anew (batch_size,
+    // accum_batch_size).
+    Tool {
+        name: "Caffe",
+        files: &[],
+        scripts: &["caffe", "caffe.bin", "caffe.exe"],
+        clue: None,
+        rows: &[
+            (
+                "smaller-batch",
+                option("batch_size: <half>").note(
+                    "data layer of train.prototxt; iter_size: <twice> in the solver",
+                    "train.prototxt 的数据层；solver 中 iter_size: <twice>",
+                ),
+            ),
+            ("gradient-accumulation", option("iter_size: <twice>").note("in solver.prototxt", "写在 solver.prototxt")),
+            (
+                "smaller-images",
+                said(
+                    Target::Program,
+                    "a smaller crop_size or new_height and new_width in the data layer",
+                    "在数据层中减小 crop_size，或 new_height 与 new_width",
+                ),
+            ),
+            (
+                "smaller-eval-batch",
+                option("batch_size: <half>").note("data layer of test.prototxt", "test.prototxt 的数据层"),
+            ),
+        ],
+        lacks: &[
+            "mixed-precision",
+            "gradient-checkpointing",
+            "chunk-the-operation",
+            "eight-bit-optimizer",
+            "fewer-workers",
         ],
     },
     Tool {

@@ -277,6 +277,8 @@ fn limit(pair: &Pair, at: Span, command: bool) -> Option<Figure> {
     let unit = match words.last().copied().unwrap_or_default() {
         "kb" | "kib" => Some("KiB"),
         "mb" | "mib" => Some("MiB"),
+        // An option's gigabytes are of either kind.
+        "gb" if pair.hyphens > 0 => return None,
         "gb" | "gib" => Some("GiB"),
         "bytes" => Some("B"),
         _ => None,

@@ -1,6 +1,6 @@
 //! The commands that started programs: typed at a prompt, echoed by a launcher, or listed as its arguments.
 
-use crate::dialect::field;
+use crate::dialect::{field, naming};
 use crate::evidence::Span;
 use crate::input::Document;
 
@@ -80,7 +80,7 @@ pub(super) fn launch(document: &Document, position: usize) -> Option<Launch> {
         last = next.number;
         lines += 1;
     }
-    let at_a_prompt = of_a_folder(&line.text, text.split(' ').next().unwrap_or(""));
+    let at_a_prompt = of_a_folder(&line.text, text.split(' ').next().unwrap_or("")) || of_any_program(&line.text);
     if !at_a_prompt && !is_launch(&text) {
         return None;
     }
@@ -101,7 +101,23 @@ fn typed(line: &str) -> Option<&str> {
     let known = LAUNCHERS.contains(&name)
         || name.starts_with("python3.")
         || ["./", ".\\"].iter().any(|here| first.starts_with(*here));
-    (known || assigns || of_a_folder(line, first)).then_some(text)
+    (known || assigns || of_a_folder(line, first) || of_any_program(line)).then_some(text)
+}
+
+/// True for `user@host:~$ solver -n 4 in.dat`: behind a shell's prompt a program with an option, and none that runs or
+/// looks at others.
+fn of_any_program(line: &str) -> bool {
+    let line = line.trim();
+    let Some(command) = at_a_prompt(line) else { return false };
+    let prompt = line[..line.len() - command.len()].trim_end();
+    let mut words = command.split_whitespace();
+    let first = words.next().unwrap_or_default();
+    let name = first.rsplit(['/', '\\']).next().unwrap_or_default();
+    let plain = name.starts_with(|c: char| c.is_ascii_alphabetic())
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'));
+    let option = |word: &str| word.starts_with('-') && word.contains(|c: char| c.is_ascii_alphabetic());
+    let shell = prompt.ends_with(['$', '%', '#']) || field::behind_a_folder(line).is_some();
+    shell && plain && !naming::is_wrapper(name) && words.take(12).any(option)
 }
 
 /// True for `$ bin/tool …`: the start script of a program that was unpacked somewhere. The system's own folders hold

@@ -48,6 +48,7 @@ pub(crate) fn progress_of_line(text: &str) -> Option<f64> {
 pub use crate::domain::Trainer;
 
 use crate::dialect::Fact;
+use crate::dialect::naming::Introductions;
 use crate::domain::closed_set;
 use crate::domain::trainer::Purpose;
 use crate::evidence::{Known, Span};
@@ -360,6 +361,8 @@ pub struct Context {
     pub program: Known<String>,
     /// The launch command as typed.
     pub command: Known<String>,
+    /// Other programs that introduce themselves around the message.
+    pub introduced: Introductions,
     pub trainer: Known<Trainer>,
     pub torch_version: Known<String>,
     /// Year and month that the log itself prints at the failure: no release came from later.
@@ -502,6 +505,13 @@ impl Context {
         let mut of = self.gpus.iter().filter(|gpu| index.is_none_or(|index| gpu.index == index));
         let one = of.next()?.total;
         of.all(|other| other.total.bytes == one.bytes).then_some(one)
+    }
+
+    /// What the driver's tools call the device that the program counts as `device`: of those left visible the one at
+    /// that place.
+    pub fn listed_as(&self, device: u32) -> String {
+        let visible = self.visible_devices.get().and_then(|all| all.split(',').nth(device as usize));
+        visible.map_or_else(|| device.to_string(), |own| own.trim().to_string())
     }
 
     /// Where a table lists processes on this device of which each has another device of its own: ranks that load onto

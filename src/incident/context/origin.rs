@@ -124,6 +124,10 @@ pub struct Origin {
     pub spark_rapids: bool,
     /// Coins are mined: an epoch is one of the currency, and the table that does not fit has its size by it.
     pub mines: bool,
+    /// Keras runs by itself, on a backend that it names, and is no part of TensorFlow.
+    pub keras_by_itself: bool,
+    /// Molecules are moved in a model that is finished: LAMMPS counts steps, and nothing is learnt.
+    pub moves_molecules: bool,
     /// The line behind the failure at which somebody typed a device's tool at the prompt: what it lists was there when
     /// the job had ended.
     pub asked_afterwards: Option<u64>,
@@ -245,8 +249,10 @@ impl Found {
         origin.composed |= says(&["docker-compose", "docker compose"]) || service.is_some() && service == self.service;
         self.service = service.or(self.service.take());
         origin.in_ci |= says(&["process completed with exit code", "##[error]", "/home/runner/work", "gitlab-runner"]);
+        // `(env) PS D:\\work> `
+        let prompt = text.strip_prefix('(').and_then(|text| text.split_once(") ")).map_or(text, |(_, prompt)| prompt);
         origin.powershell |=
-            text.starts_with("PS>") || text.starts_with("PS ") && text.contains(":\\") && text.contains("> ");
+            prompt.starts_with("PS>") || prompt.starts_with("PS ") && prompt.contains(":\\") && prompt.contains("> ");
         origin.actors |= says(&["ray::", "raytaskerror", "ray.exceptions"]);
         origin.dask_by_command |= says(&["dask-worker ", "dask worker tcp", "dask worker --", "dask-scheduler"]);
         origin.traceback |= text.contains("Traceback (most recent call last)");
@@ -256,6 +262,8 @@ impl Found {
         origin.cmake = origin.cmake.or(by);
         origin.installs_by_cargo |= says(&["cargo install", "cargo-install"]);
         origin.mines |= MINING.iter().any(|word| lower.contains(word));
+        origin.keras_by_itself |= text.contains("Using TensorFlow backend");
+        origin.moves_molecules |= MOLECULES.iter().any(|word| lower.contains(word));
         origin.nvls |= lower.contains("nvls") || NVSWITCHED.iter().any(|name| lower.contains(name));
         origin.shared |= SHARED.iter().any(|sign| lower.contains(sign));
         origin.spread = origin.spread.max(spread(text, &lower)).max(listed_in_use(&lower));
@@ -271,6 +279,10 @@ impl Found {
         self.origin
     }
 }
+
+/// LAMMPS' own words, and the style by which it asks DeePMD's models.
+const MOLECULES: [&str; 4] =
+    ["setting up verlet run", "setting up cg style minimization", "pair_style deepmd", "lammps ("];
 
 /// Words of programs that mine: the protocol of their pools, the tables of their algorithms.
 const MINING: &[&str] = &[

@@ -342,8 +342,19 @@ fn find_ignoring_case(text: &str, word: &str) -> Option<usize> {
         .find(|at| bytes.get(*at..at + word.len()).is_some_and(|part| part.eq_ignore_ascii_case(word)))
 }
 
+/// True for mmcv's bar, by which its runner evaluates: `[>>   ] 12/512, 3.1 task/s, elapsed: 4s, ETA: 161s`.
+fn is_bar_of_mmcv(text: &str) -> bool {
+    let count =
+        text.strip_prefix('[').and_then(|rest| rest.split_once("] ")).and_then(|(_, rest)| rest.split_once(','));
+    text.contains(", elapsed: ") && count.is_some_and(|(count, _)| ratio(count).is_some())
+}
+
 /// tqdm and keras bars: `Train:  11%|███ | 3/27 [01:52<14:28, 36.19s/it`, `250/250 [=====>...]`.
 fn bar(text: &str, progress: &mut Progress) {
+    if is_bar_of_mmcv(text) {
+        progress.phase = Some(Phase::Validation);
+        return;
+    }
     let (description, count) = if let Some(at) = text.find("%|") {
         let before = text[..at].trim_end_matches(|c: char| c.is_ascii_digit()).trim_end();
         let Some((_, after)) = text[at + 2..].split_once('|') else { return };
@@ -397,7 +408,7 @@ fn bar(text: &str, progress: &mut Progress) {
     if mentions_validation(&lower) || says(&["instances", "labels", "targets"]) && says(&["images"]) && says(&["class"])
     {
         progress.phase = Some(Phase::Validation);
-    } else if says(&["predict", "generat", "infer", "sampl"]) {
+    } else if says(&["predict", "generat", "infer", "sampl", "transcrib"]) {
         progress.phase = Some(Phase::Inference);
     } else if progress.phase.is_none() && says(&["train", "epoch", "step", "iter"]) {
         progress.phase = Some(Phase::Train);
@@ -554,6 +565,10 @@ fn announced(text: &str) -> Option<Phase> {
     }
     if says(&["starting profile run"]) {
         return Some(Phase::Warmup);
+    }
+    // TensorFlow's data sets, before the first step.
+    if lower.contains("filling up shuffle buffer") {
+        return Some(Phase::DataLoading);
     }
     if load_is_over(&lower) {
         return None;

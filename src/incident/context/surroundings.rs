@@ -509,35 +509,38 @@ pub(super) fn clues(text: &str, found: &mut Vec<Clue>) {
     );
     add(
         Clue::Wrapped,
-        says(&[
-            "swift deploy",
-            "swift infer",
-            "swift app",
-            "swift eval",
-            "swift/llm",
-            "xinference launch",
-            "fastchat.serve",
-            "llamafactory-cli api",
-            "llamafactory-cli chat",
-            "bentoml serve",
-            "litserve",
-            "langchain",
-            "lm_eval --",
-            "--model_args",
-            "llmrayactor",
-            "vllm_maxlen",
-            "engine=vllm",
-            // Text generation web UI, Jan, KoboldAI, Khoj and what else has llama.cpp within.
-            "llamacppmodel",
-            "llamacpp-router",
-            "jan/data/",
-            "koboldai",
-            "offline chat model",
-            "lm studio",
-            "lmstudio",
-            "lms load ",
-            "lms log ",
-        ]) || says(&["/go/src/"]) && says(&["llama.cpp"]),
+        // LocalAI passes on what its backends print.
+        says(&["grpc("]) && says(&["stderr", "stdout"])
+            || says(&[
+                "swift deploy",
+                "swift infer",
+                "swift app",
+                "swift eval",
+                "swift/llm",
+                "xinference launch",
+                "fastchat.serve",
+                "llamafactory-cli api",
+                "llamafactory-cli chat",
+                "bentoml serve",
+                "litserve",
+                "langchain",
+                "lm_eval --",
+                "--model_args",
+                "llmrayactor",
+                "vllm_maxlen",
+                "engine=vllm",
+                // Text generation web UI, Jan, KoboldAI, Khoj and what else has llama.cpp within.
+                "llamacppmodel",
+                "llamacpp-router",
+                "jan/data/",
+                "koboldai",
+                "offline chat model",
+                "lm studio",
+                "lmstudio",
+                "lms load ",
+                "lms log ",
+            ])
+            || says(&["/go/src/"]) && says(&["llama.cpp"]),
     );
     add(Clue::InstalledCommand, starts_in_a_command(text));
     add(Clue::PipelineSubmits, says(&["bcbio", "nextdenovo", "paralleltask", "cromwell"]));

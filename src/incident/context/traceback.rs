@@ -390,7 +390,9 @@ fn phase_of(frame: &Frame) -> Option<Phase> {
     if decodes(function) || function.ends_with("decode") && file.contains("autoencoder") || called(code).any(decodes) {
         return Some(Phase::Decode);
     }
-    if sets_up_the_optimizer(frame) {
+    // Flax's loops make parameters and the optimizer's state together.
+    let makes_the_state = ["init_train_state", "create_train_state"].contains(&function);
+    if makes_the_state || sets_up_the_optimizer(frame) {
         return Some(Phase::OptimizerSetup);
     }
     // What a frozen model makes of the data is kept before training begins.
@@ -441,7 +443,8 @@ fn phase_of(frame: &Frame) -> Option<Phase> {
     let validating = file.ends_with("/hooks/evaluation.py")
         || lower.contains("valid") && !lower.contains("validate_") && !checks_input(&lower)
         || lower == "evaluate"
-        || (lower == "test" || lower.starts_with("test_")) && !installed
+        // A case of a suite of tests evaluates no model.
+        || (lower == "test" || lower.starts_with("test_") && !file_name(&file).starts_with("test_")) && !installed
         || lower == "eval"
         || lower.contains("evaluation")
         || lower.starts_with("eval_")
@@ -863,7 +866,10 @@ fn clues_of(frame: &Frame) -> Vec<Clue> {
     {
         found.push(Clue::Quadratic);
     }
-    if any(&["lm_head", "cross_entropy", "log_softmax", "logprob", "compute_logits", "ForCausalLMLoss"])
+    // Of two classes, or of boxes: there is no vocabulary.
+    let of_two = any(&["binary_cross_entropy"]);
+    if any(&["lm_head", "log_softmax", "logprob", "compute_logits", "ForCausalLMLoss"])
+        || any(&["cross_entropy"]) && !of_two
         || code.contains("logits") && (code.contains("float()") || code.contains("softmax"))
     {
         found.push(Clue::VocabularyLogits);

@@ -139,6 +139,10 @@ impl Trends {
                 self.free.push(FreeReading { line, device, bytes });
             }
         }
+        // SGLang's stages of its start, each of which takes what it was given: `Load weight end. … avail mem=6.66 GB`.
+        if text.contains("avail mem=") && [" begin.", " end."].iter().any(|stage| text.contains(stage)) {
+            return;
+        }
         let cards: Vec<Card> = figures
             .iter()
             .filter(|figure| figure.unit == Unit::Bytes && !figure.free)
