@@ -8,6 +8,7 @@ use super::{
     Incident, RankFall,
     context::{Clue, Context, ContextReader, Frame, Phase},
 };
+use crate::dialect::naming::Introductions;
 use crate::dialect::{Event, Fact, Resource, Sign, Standing};
 use crate::domain::program::{Kind, PytorchAllocator};
 use crate::domain::{Accelerator, Program};
@@ -24,7 +25,8 @@ const COMPARED_WITH: usize = 12;
 /// Lines between a failure without figures and a generic line whose figures are the same request's.
 const BESIDE: u64 = 12;
 
-/// Incidents that carry the memory readings around them; of more, only the primary one does.
+/// Incidents that carry the memory readings around them, and what the lines around introduce; of more, only the primary
+/// one does.
 const WITH_SERIES: usize = 32;
 
 /// An incident in the making.
@@ -115,6 +117,9 @@ pub fn assemble(document: &Document, events: Vec<Event>) -> (Vec<Incident>, Vec<
         }
         if i >= WITH_SERIES && Some(i) != primary {
             context.series = Vec::new();
+        } else if let Some(position) = document.position(group.event.at.first) {
+            // Half of the time that a context takes.
+            context.introduced = Introductions::around(document, position);
         }
         previous = Some(group.last.max(group.event.at.last));
         let told = |fact| reader.device_told(fact, group.event.facts.device.value(), group.event.at);

@@ -15,7 +15,6 @@ use super::side::{OF_MACHINE, SideTables};
 use super::trends::Trends;
 use super::{Clue, Context, Frame, Phase, Precision, Subject, Trainer, subject, surroundings, topics, traceback};
 use crate::account::Board;
-use crate::dialect::naming::Introductions;
 use crate::dialect::{Fact, field};
 use crate::evidence::{Known, Span};
 use crate::input::gpu_tables::Tables;
@@ -549,9 +548,6 @@ impl<'a> ContextReader<'a> {
         let (origin, dated) = Origin::around(self.document, at);
         context.origin = origin;
         context.dated = dated;
-        if let Some(position) = self.document.position(at.first) {
-            context.introduced = Introductions::around(self.document, position);
-        }
         context
     }
 
