@@ -327,7 +327,8 @@ fn opened_sets_keep_what_they_taught() {
         return;
     }
     // A third of the figures that are not read stand in tables asked for at another moment, which are left out on purpose.
-    plain.assert_at_least([94, 75, 90, 71]);
+    // Without the twenty-eighth set, in which 61 % of the programs are named, that is 75 %.
+    plain.assert_at_least([94, 74, 91, 74]);
 }
 
 /// A wrapped line is the same sentence: what its figures are doesn't depend on where it was broken.
