@@ -55,8 +55,7 @@ fn refute(incident: &Incident) -> Text {
             );
         }
         let module = accelerator.torch_module();
-        let of_device = event.facts.device.value().map(|device| format!(" -i {}", incident.context.listed_as(device)));
-        let of_device = of_device.unwrap_or_default();
+        let of_device = incident.context.asked_of(event.facts.device.value());
         let driver = match accelerator {
             Accelerator::Cuda => {
                 format!("nvidia-smi --query-compute-apps=pid,used_memory --format=csv{of_device}")

@@ -48,9 +48,7 @@ fn refute(incident: &Incident) -> Text {
         );
     }
     // Which device it is, not every message tells.
-    let of_device =
-        incident.event.facts.device.value().map(|device| format!(" -i {}", incident.context.listed_as(device)));
-    let of_device = of_device.unwrap_or_default();
+    let of_device = incident.context.asked_of(incident.event.facts.device.value());
     let strangers = strangers(&incident.event, &incident.ledger);
     let pids: Vec<String> =
         strangers.sure.iter().chain(&strangers.doubtful).take(4).map(|pid| pid.to_string()).collect();

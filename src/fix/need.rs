@@ -266,14 +266,13 @@ fn others_may_hold(case: &Case) -> bool {
     if case.others().is_some() {
         return true;
     }
-    // A table lists the devices as good as idle.
-    let idle = |row: &GpuRow| row.used.bytes < row.total.bytes / 20;
-    if !case.context.gpus.is_empty() && case.context.gpus.iter().all(idle) {
-        return false;
-    }
     // All that is in use, this process holds; beside what its framework reserved it has a context.
     let process = case.incident.event.facts.get(Fact::Process).map(|figure| figure.interval());
     let context = Interval::between(0, CONTEXT.min(capacity.high / 8));
     let own = process.or_else(|| Some(case.ledger.reserved.or(case.allocated())? + context));
-    own.is_none_or(|own| (capacity - own - free).low > capacity.high / NOBODYS)
+    // Where the message does not tell, a table that lists all devices as good as idle does; what the message tells was
+    // so at the failure, and whoever held the rest may have left since.
+    let idle = |row: &GpuRow| row.used.bytes < row.total.bytes / 20;
+    let all_idle = || !case.context.gpus.is_empty() && case.context.gpus.iter().all(idle);
+    own.map_or_else(|| !all_idle(), |own| (capacity - own - free).low > capacity.high / NOBODYS)
 }

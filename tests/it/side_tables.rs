@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use crate::binary::{oomdoc, outcome};
+use crate::fixes::offers_for;
 use serde_json::Value;
 
 const MESSAGE: &str = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.25 GiB. GPU 0 has a total \
@@ -238,4 +239,16 @@ fn steps_above_a_kill_are_no_part_of_the_kernels_report() {
     let (_, out, _) = outcome(oomdoc().args(["explain", "--format", "json", "-"]).write_stdin(log));
     let report: Value = serde_json::from_str(&out).unwrap();
     assert_eq!(report["incidents"][0]["line"], 4);
+}
+
+/// What the message tells of others was so at the failure; a table of idle cards, read later, withheld the advice.
+#[test]
+fn an_idle_table_does_not_outweigh_the_message() {
+    let table = "[0] NVIDIA GeForce RTX 2070 | 45°C,   0 % |   131 /  7987 MB |\n";
+    let others = |message: &str| offers_for(&format!("{message}\n$ gpustat\n{table}")).contains(&"free-the-device");
+    assert!(others(
+        "RuntimeError: CUDA out of memory. Tried to allocate 64.00 MiB (GPU 0; 7.80 GiB total capacity; 1.10 GiB already \
+         allocated; 40.00 MiB free; 1.20 GiB reserved in total by PyTorch)"
+    ));
+    assert!(!others("RuntimeError: CUDA error: out of memory"));
 }

@@ -30,6 +30,15 @@ const YOLO_PLAIN_LOSS: Line = option("loss_ota: 0")
 const ENVIRONMENTS: Line =
     option("--num_envs <half>").note("then half again: worlds on the GPU", "再减半：GPU 上的环境数");
 
+/// The same as keys of Hydra's: IsaacGymEnvs', and those of OmniDrones and NavRL.
+const WORLDS: Line = option("num_envs=<half>").note("headless=True draws nothing", "headless=True 不渲染画面");
+const WORLDS_WITH_OBSTACLES: Line =
+    option("env.num_envs=<half>").note("fewer env.num_obstacles too", "并减少 env.num_obstacles");
+
+/// Rays and points that nerf-pytorch works on at once.
+const RAYS_AT_ONCE: Line =
+    option("--chunk 4096 --netchunk 8192").note("32768 and 65536 unless set", "默认 32768 与 65536");
+
 const DAIN_FRAMES: Line = said(
     Target::Program,
     "smaller frames in --frame_input_dir, or tiles of them with a margin, put together afterwards",
@@ -2467,24 +2476,10 @@ pub(super) const TOOLS: &[Tool] = &[
                     .note("4096 rays unless set; --N_samples 64", "默认 4096 条光线；--N_samples 64")
                     .when("trains"),
             ),
-            (
-                "smaller-batch",
-                option("--chunk 4096 --netchunk 8192")
-                    .note("32768 and 65536 unless set", "默认 32768 与 65536")
-                    .unless("trains"),
-            ),
-            (
-                "smaller-eval-batch",
-                option("--chunk 4096 --netchunk 8192").note("32768 and 65536 unless set", "默认 32768 与 65536"),
-            ),
-            (
-                "less-at-once",
-                option("--chunk 4096 --netchunk 8192").note("32768 and 65536 unless set", "默认 32768 与 65536"),
-            ),
-            (
-                "chunk-the-operation",
-                option("--chunk 4096 --netchunk 8192").note("32768 and 65536 unless set", "默认 32768 与 65536"),
-            ),
+            ("smaller-batch", RAYS_AT_ONCE.unless("trains")),
+            ("smaller-eval-batch", RAYS_AT_ONCE),
+            ("less-at-once", RAYS_AT_ONCE),
+            ("chunk-the-operation", RAYS_AT_ONCE),
             (
                 "smaller-images",
                 option("--factor 16")
@@ -2576,18 +2571,9 @@ pub(super) const TOOLS: &[Tool] = &[
         scripts: &[],
         clue: None,
         rows: &[
-            (
-                "smaller-batch",
-                option("env.num_envs=<half>").note("fewer env.num_obstacles too", "并减少 env.num_obstacles"),
-            ),
-            (
-                "less-at-once",
-                option("env.num_envs=<half>").note("fewer env.num_obstacles too", "并减少 env.num_obstacles"),
-            ),
-            (
-                "smaller-eval-batch",
-                option("env.num_envs=<half>").note("fewer env.num_obstacles too", "并减少 env.num_obstacles"),
-            ),
+            ("smaller-batch", WORLDS_WITH_OBSTACLES),
+            ("less-at-once", WORLDS_WITH_OBSTACLES),
+            ("smaller-eval-batch", WORLDS_WITH_OBSTACLES),
             (
                 "other-libraries",
                 option("env.num_envs=<half>").note("headless=True draws nothing", "headless=True 不渲染画面"),
@@ -2600,17 +2586,7 @@ pub(super) const TOOLS: &[Tool] = &[
         files: &["/isaacgymenvs/"],
         scripts: &[],
         clue: None,
-        rows: &[
-            (
-                "smaller-batch",
-                option("num_envs=<half>").note("headless=True draws nothing", "headless=True 不渲染画面"),
-            ),
-            ("less-at-once", option("num_envs=<half>").note("headless=True draws nothing", "headless=True 不渲染画面")),
-            (
-                "other-libraries",
-                option("num_envs=<half>").note("headless=True draws nothing", "headless=True 不渲染画面"),
-            ),
-        ],
+        rows: &[("smaller-batch", WORLDS), ("less-at-once", WORLDS), ("other-libraries", WORLDS)],
         lacks: &["gradient-checkpointing", "mixed-precision", "eight-bit-optimizer", "activation-offload"],
     },
     Tool {

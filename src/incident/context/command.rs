@@ -80,7 +80,8 @@ pub(super) fn launch(document: &Document, position: usize) -> Option<Launch> {
         last = next.number;
         lines += 1;
     }
-    let at_a_prompt = of_a_folder(&line.text, text.split(' ').next().unwrap_or("")) || of_any_program(&line.text);
+    let at_a_prompt = of_a_folder(&line.text, text.split(' ').next().unwrap_or(""))
+        || of_any_program(&line.text, strip_prompt(line.text.trim()));
     if !at_a_prompt && !is_launch(&text) {
         return None;
     }
@@ -101,15 +102,16 @@ fn typed(line: &str) -> Option<&str> {
     let known = LAUNCHERS.contains(&name)
         || name.starts_with("python3.")
         || ["./", ".\\"].iter().any(|here| first.starts_with(*here));
-    (known || assigns || of_a_folder(line, first) || of_any_program(line)).then_some(text)
+    (known || assigns || of_a_folder(line, first) || of_any_program(line, text)).then_some(text)
 }
 
 /// True for `user@host:~$ solver -n 4 in.dat`: behind a shell's prompt a program with an option, and none that runs or
-/// looks at others.
-fn of_any_program(line: &str) -> bool {
+/// looks at others. Of most lines the command is all: they show no prompt.
+fn of_any_program(line: &str, command: &str) -> bool {
     let line = line.trim();
-    let Some(command) = at_a_prompt(line) else { return false };
-    let prompt = line[..line.len() - command.len()].trim_end();
+    let Some(prompt) = line.strip_suffix(command).map(str::trim_end).filter(|prompt| !prompt.is_empty()) else {
+        return false;
+    };
     let mut words = command.split_whitespace();
     let first = words.next().unwrap_or_default();
     let name = first.rsplit(['/', '\\']).next().unwrap_or_default();

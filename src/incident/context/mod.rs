@@ -507,11 +507,12 @@ impl Context {
         of.all(|other| other.total.bytes == one.bytes).then_some(one)
     }
 
-    /// What the driver's tools call the device that the program counts as `device`: of those left visible the one at
-    /// that place.
-    pub fn listed_as(&self, device: u32) -> String {
-        let visible = self.visible_devices.get().and_then(|all| all.split(',').nth(device as usize));
-        visible.map_or_else(|| device.to_string(), |own| own.trim().to_string())
+    /// The option by which nvidia-smi is asked of the device that the program counts as `device`, with a blank before
+    /// it: of those left visible the one at that place. Nothing where no device is told.
+    pub fn asked_of(&self, device: Option<u32>) -> String {
+        let visible = |at: u32| self.visible_devices.get().and_then(|all| all.split(',').nth(at as usize));
+        let own = |at: u32| visible(at).map_or_else(|| at.to_string(), |own| own.trim().to_string());
+        device.map(|at| format!(" -i {}", own(at))).unwrap_or_default()
     }
 
     /// Where a table lists processes on this device of which each has another device of its own: ranks that load onto
