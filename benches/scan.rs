@@ -1,9 +1,9 @@
 //! What a large log costs: CPU and wall time and peak memory of `oomdoc explain` on 1 GB, against ripgrep that counts
-//! the lines with the same literals, in one run on one machine; the search alone with fewer literals; and the time
-//! that a pasted message takes. Each line is a row of the table of `.ci/bench`.
+//! the lines with the same literals, in one run on one machine; the search alone with fewer literals; the time that a
+//! pasted message takes, and that of a megabyte of unlike failures. Each line is a row of the table of `.ci/bench`.
 //!
 //! Run with `cargo bench --bench scan`; needs `rg` and GNU time as `/usr/bin/time`. `OOMDOC_BENCH_MIB` sets another
-//! size. The goals: at most 1.2 times ripgrep's time, under 32 MiB, and under 15 ms for a paste.
+//! size. The goals: at most 1.2 times ripgrep's time, under 32 MiB, under 15 ms for a paste and 5 s for the flood.
 
 // A benchmark that cannot set up fails by panicking, and its figures go to the terminal.
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
@@ -43,6 +43,8 @@ fn main() {
     std::fs::write(&literals, oomdoc::dialect::literals().iter().map(pattern).collect::<Vec<_>>().join("\n")).unwrap();
     let paste = directory.path().join("paste.log");
     std::fs::write(&paste, MESSAGE).unwrap();
+    let flood = directory.path().join("flood.log");
+    write_flood(&flood, 1 << 20);
 
     let ripgrep = || {
         let mut command = timed("rg");
@@ -60,13 +62,14 @@ fn main() {
         command.args(["-c", &each, env!("CARGO_BIN_EXE_oomdoc")]).arg(&paste);
         command
     };
-    let mut costs = [Vec::new(), Vec::new(), Vec::new()];
+    let mut costs = [Vec::new(), Vec::new(), Vec::new(), Vec::new()];
     for _ in 0..ROUNDS {
         costs[0].push(cost(ripgrep()));
         costs[1].push(cost(explain(&log)));
         costs[2].push(cost(pastes()));
+        costs[3].push(cost(explain(&flood)));
     }
-    let [theirs, ours, small] = costs.map(|costs| median(&costs));
+    let [theirs, ours, small, many] = costs.map(|costs| median(&costs));
     let row = |what: &str, measured: String, reference: &str, ratio: f64| {
         println!("| {what} | {measured} | {reference} | {ratio:.2} |");
     };
@@ -83,6 +86,7 @@ fn main() {
     }
     let each = small.seconds / PASTES as f64 * 1e3;
     row("a pasted message, processor", format!("{each:.1} ms"), "15 ms at most", each / 15.0);
+    row("a MiB of unlike failures, processor", seconds(many.seconds), "5 s at most", many.seconds / 5.0);
     let all = search(&log, &words);
     for share in [4, 2] {
         let part = words.len() / share;
@@ -138,6 +142,24 @@ fn cost(mut command: Command) -> Cost {
         [user, system, wall, peak] => Cost { seconds: user + system, wall: *wall, kibibytes: *peak as u64 },
         _ => panic!("no figures in: {report}"),
     }
+}
+
+/// A service of which every eighth line is a failure in words of its own.
+fn write_flood(path: &Path, bytes: usize) {
+    let mut text = String::new();
+    for number in 1.. {
+        use std::fmt::Write;
+        for _ in 0..5 {
+            writeln!(text, "worker_{}: step {number} loss 0.{}", number % 97, number * 7919 % 10_000).unwrap();
+        }
+        let asked = (number * 7_654_321) % (8 << 30) + (256 << 20);
+        writeln!(text, "gridtool{number}: out of memory: cannot allocate {asked} bytes for table {number}").unwrap();
+        writeln!(text, "{0}\n{0}", format_args!("retry later with other words {number}")).unwrap();
+        if text.len() >= bytes {
+            break;
+        }
+    }
+    std::fs::write(path, text).unwrap();
 }
 
 /// The log of a long run: eight ranks that write at once, progress bars, NCCL's chatter; three ranks fail at the end.

@@ -317,6 +317,8 @@ fn multiplier(power: u32, binary: bool) -> Option<u64> {
 /// is also the beginning of others (`Go`), must end there; after the others the next word may follow without a blank. A
 /// rate (`GB/s`) is no unit of memory.
 pub fn unit_in_front(text: &str) -> Option<(u64, &str)> {
+    // Most of what stands behind a number is a mark.
+    text.chars().next().filter(|first| first.is_alphabetic())?;
     let length_of = |word: &str| {
         let mut there = text.char_indices();
         for c in word.chars() {

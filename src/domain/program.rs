@@ -3,6 +3,8 @@
 
 use super::Accelerator;
 use super::Target;
+use std::collections::HashMap;
+use std::sync::LazyLock;
 
 pub use super::name::{Name, SHORT};
 
@@ -688,12 +690,18 @@ impl Program {
     /// The program of this name: a listed one by its id or an alias, else one named from the text. Nothing where the
     /// text has no letter or digit that a name could be made of.
     pub fn named(text: &str) -> Option<Program> {
-        let name = Name::new(text)?;
-        let listed = Program::LISTED.iter().find(|program| {
-            let row = program.row();
-            row.id == name.as_str() || row.aliases.contains(&name.as_str())
+        /// Looked up for every word that may be a name: a walk over the rows took a third of a log of many failures.
+        static BY_NAME: LazyLock<HashMap<&str, Program>> = LazyLock::new(|| {
+            let named = |program: &Program| {
+                let row = program.row();
+                let names = std::iter::once(row.id).chain(row.aliases.iter().copied());
+                names.map(move |name| (name, *program)).collect::<Vec<_>>()
+            };
+            // Of two rows with one name the first counts.
+            Program::LISTED.iter().rev().flat_map(named).collect()
         });
-        Some(listed.copied().unwrap_or(Program::Unlisted(name)))
+        let name = Name::new(text)?;
+        Some(BY_NAME.get(name.as_str()).copied().unwrap_or(Program::Unlisted(name)))
     }
 
     /// What only its lines, frames and paths hold.

@@ -8,6 +8,7 @@ mod encoding;
 mod escapes;
 pub mod gpu_tables;
 mod lines;
+mod memo;
 mod mojibake;
 mod needles;
 mod prefix;
@@ -116,6 +117,8 @@ pub struct Document {
     pub lines: Vec<Line>,
     /// True where the last line has no end: it may have been cut in the middle of a number.
     pub open_ended: bool,
+    /// What was worked out of the lines.
+    pub(crate) memo: memo::Memo,
 }
 
 impl Document {
@@ -137,6 +140,7 @@ impl Document {
             repairs: self.repairs.clone(),
             lines,
             open_ended: self.open_ended && to_the_end,
+            memo: self.memo.clone(),
         }
     }
 

@@ -1,9 +1,9 @@
 //! What a program says of itself when it starts and when it ends.
 
-use super::Way;
 use super::head;
 use super::line::{Found, is_level};
 use super::word::{is_capitalised, is_common, is_proper, named, unversioned};
+use super::{Way, Ways};
 use crate::dialect::record::Record;
 use crate::domain::Program;
 use crate::input::Document;
@@ -21,7 +21,6 @@ pub(super) fn all(document: &Document, position: usize, found: Found<'_>) {
     for at in beginning.chain(near..position) {
         let Some(line) = document.lines.get(at) else { continue };
         let text = head(&line.text);
-        let record = Record::of(text);
         // A title, and the version below it.
         if text.starts_with("Version: ")
             && let Some(title) = at.checked_sub(1).and_then(|at| document.lines.get(at)).map(|line| line.text.trim())
@@ -35,21 +34,39 @@ pub(super) fn all(document: &Document, position: usize, found: Found<'_>) {
         if at < BEGINNING {
             site(text).into_iter().for_each(|program| found(Way::Address, program));
         }
-        let mut said = |text: &str| {
-            version(text).into_iter().for_each(|program| found(Way::Banner, program));
-            began(text).into_iter().for_each(|program| found(Way::Began, program));
-        };
-        match record.filter(|record| record.texts().next().is_some()) {
-            Some(record) => record.texts().take(2).for_each(said),
-            None => said(text),
-        }
+        let ways = document.memo.of(text, || Starting(super::found(|found| starting(text, found)))).0;
+        ways.iter().for_each(|(way, program)| found(*way, *program));
     }
     let end = position.saturating_add(ENDING).min(document.lines.len());
     for line in document.lines.get(position + 1..end).unwrap_or_default() {
         let text = head(&line.text);
-        version(text).into_iter().for_each(|program| found(Way::Banner, program));
-        ended(text).into_iter().for_each(|program| found(Way::Ended, program));
+        let ways = document.memo.of(text, || Ending(super::found(|found| ending(text, found)))).0;
+        ways.iter().for_each(|(way, program)| found(*way, *program));
     }
+}
+
+/// What a line says of a program that starts.
+#[derive(Clone)]
+struct Starting(Ways);
+
+/// What a line behind a message says of a program.
+#[derive(Clone)]
+struct Ending(Ways);
+
+fn starting(text: &str, found: Found<'_>) {
+    let mut said = |text: &str| {
+        version(text).into_iter().for_each(|program| found(Way::Banner, program));
+        began(text).into_iter().for_each(|program| found(Way::Began, program));
+    };
+    match Record::of(text).filter(|record| record.texts().next().is_some()) {
+        Some(record) => record.texts().take(2).for_each(said),
+        None => said(text),
+    }
+}
+
+fn ending(text: &str, found: Found<'_>) {
+    version(text).into_iter().for_each(|program| found(Way::Banner, program));
+    ended(text).into_iter().for_each(|program| found(Way::Ended, program));
 }
 
 /// The title between two rules, a name and its number: `*****`, `Grid 16:  ES64L`, `*****`.

@@ -3,7 +3,8 @@
 use super::word::{commonplace, executable, is_file, is_prose, named, unversioned, without_release};
 use super::{Way, head};
 use crate::domain::Program;
-use crate::input::Document;
+use crate::input::{Document, Needles};
+use std::sync::LazyLock;
 
 /// Lines before a message in which its command may stand.
 const BEFORE: usize = 400;
@@ -242,13 +243,18 @@ pub fn is_wrapper(name: &str) -> bool {
     WRAPPERS.contains(&name.as_str()) || LOOKS.contains(&name.as_str())
 }
 
+/// What a line runs.
+#[derive(Clone)]
+struct Run(Option<(Way, Program)>);
+
 /// What the commands around the message name: the last before it, and others.
 pub(super) fn all(document: &Document, position: usize, found: &mut dyn FnMut(Way, Program)) {
     let from = position.saturating_sub(BEFORE);
     let end = position.saturating_add(AFTER + 1).min(document.lines.len());
     let at_line = |at: usize| {
         let text = head(&document.lines.get(at)?.text);
-        of_line(text).or_else(|| of_line(&format!("$ {}", headed(document, at)?)))
+        let run = document.memo.of(text, || Run(of_line(text))).0;
+        run.or_else(|| of_line(&format!("$ {}", headed(document, at)?)))
     };
     let commands = (from..=position).rev().chain(position + 1..end).filter_map(at_line);
     for (at, (way, program)) in commands.take(MOST).enumerate() {
@@ -371,7 +377,8 @@ fn prompt(text: &str) -> Option<(Way, Program)> {
         && name.starts_with(|c: char| c.is_ascii_lowercase())
         && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-');
     let counted = number.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.'));
-    named(name).filter(|_| plain && counted && !SHELLS.contains(&name)).map(|program| (Way::Command, program))
+    let program = (plain && counted && !SHELLS.contains(&name)).then(|| named(name)).flatten();
+    program.map(|program| (Way::Command, program))
 }
 
 /// Shells and consoles that begin their lines with their own names.
@@ -397,7 +404,7 @@ fn unprompted(text: &str) -> Option<(Way, Program)> {
     }
     // An option behind the name or its subcommand, and another: advice names one.
     let commands = first.is_some_and(|at| at <= 1) && (long + short >= 2);
-    let known = named(name).filter(|_| plain && commands && !is_prose(name) && !is_wrapper(name))?;
+    let known = (plain && commands && !is_prose(name) && !is_wrapper(name)).then(|| named(name)).flatten()?;
     Some((Way::Executable, known))
 }
 
@@ -422,49 +429,51 @@ pub(super) fn is_typed(line: &str) -> bool {
     shell && typed(line).is_some()
 }
 
+/// Words with which programs quote a command.
+const SAID: &[&str] = &[
+    "Command: ",
+    "command: ",
+    "Command line: ",
+    "command line: ",
+    "Running: ",
+    "Running command: ",
+    "CMD: ",
+    "cmd: ",
+    "Command line was: ",
+    "Command being timed: ",
+    "Executing: ",
+    "Command executed: ",
+    "Command exited: ",
+    "Run command: ",
+    "running command ",
+    "COMMAND: ",
+    "[CMD] ",
+    "[cmd] ",
+    "system call for: ",
+    "Command '",
+    "command '",
+    "Program call: ",
+    "Called as: ",
+    "Invoked as: ",
+    "Invocation: ",
+    "Call: ",
+    "Arguments: ",
+    "[main] CMD: ",
+    "Command line arguments: ",
+    "Working command: ",
+    "Command line: \t",
+    "ommandline - ",
+    "ommandline: ",
+    "ommand line - ",
+    "ommand line is ",
+    "mdline: ",
+    "shell: ",
+    "Running `",
+];
+
 /// The command behind a shell's prompt or a launcher's words.
 fn typed(text: &str) -> Option<&str> {
     const PROMPTS: &[&str] = &["(initramfs) ", "$ ", "% ", "❯ ", "> ", "+ ", "# ./", "! ", "!", "➜  ~ "];
-    const SAID: &[&str] = &[
-        "Command: ",
-        "command: ",
-        "Command line: ",
-        "command line: ",
-        "Running: ",
-        "Running command: ",
-        "CMD: ",
-        "cmd: ",
-        "Command line was: ",
-        "Command being timed: ",
-        "Executing: ",
-        "Command executed: ",
-        "Command exited: ",
-        "Run command: ",
-        "running command ",
-        "COMMAND: ",
-        "[CMD] ",
-        "[cmd] ",
-        "system call for: ",
-        "Command '",
-        "command '",
-        "Program call: ",
-        "Called as: ",
-        "Invoked as: ",
-        "Invocation: ",
-        "Call: ",
-        "Arguments: ",
-        "[main] CMD: ",
-        "Command line arguments: ",
-        "Working command: ",
-        "Command line: \t",
-        "ommandline - ",
-        "ommandline: ",
-        "ommand line - ",
-        "ommand line is ",
-        "mdline: ",
-        "shell: ",
-        "Running `",
-    ];
     if let Some(mark) = PROMPTS.iter().find(|mark| text.starts_with(**mark)) {
         let rest = &text[mark.len()..];
         // `!` at a line's start is a notebook's, but also an exclamation.
@@ -487,7 +496,7 @@ fn typed(text: &str) -> Option<&str> {
     let front = (0..=text.len().min(FRONT)).rev().find_map(|end| text.get(..end)).unwrap_or_default();
     // `user@host:~/work$ solver …`, `[user@host work]$ …`, `root@3f1c:/app# …`, `(env) C:\work>solver.exe …`
     for mark in ["$ ", "# ", "% ", "> "] {
-        if let Some(at) = front.find(mark) {
+        if let Some(at) = front.as_bytes().windows(mark.len()).position(|bytes| bytes == mark.as_bytes()) {
             let prompt = text[..at].trim_end();
             let last = prompt.rsplit(' ').next().unwrap_or_default();
             let shell = last.contains('@') && last.contains(':') && mark != "> "
@@ -519,10 +528,10 @@ fn typed(text: &str) -> Option<&str> {
             return Some(rest);
         }
     }
-    SAID.iter().find_map(|said| {
-        let at = front.find(said)?;
-        Some(text[at + said.len()..].trim_start_matches(['[', '\'', '"', '`', ' ', '\\', '(']))
-    })
+    // Hundreds of lines are asked for forty words, each of which is hardly ever there.
+    static WORDS: LazyLock<Needles> = LazyLock::new(|| Needles::new(SAID));
+    let said = WORDS.all(front.as_bytes()).min_by_key(|said| (said.number, said.start))?;
+    Some(text[said.end..].trim_start_matches(['[', '\'', '"', '`', ' ', '\\', '(']))
 }
 
 /// True for the plain name of a machine.

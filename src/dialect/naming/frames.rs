@@ -5,6 +5,7 @@ use super::word::{executable, is_common, is_prose, named, unversioned};
 use super::{AFTER, BEFORE, Way, head};
 use crate::domain::Program;
 use crate::input::Document;
+use std::sync::Arc;
 
 /// Packages that only pass calls on.
 const CALLERS: &[&str] = &[
@@ -129,7 +130,7 @@ pub(super) fn all(document: &Document, position: usize, found: &mut dyn FnMut(Wa
         if text.starts_with("Traceback") && (!frames.is_empty() || project.is_some()) {
             break;
         }
-        frames.extend(frame(text));
+        frames.extend_from_slice(&Frame::of(document, text).0);
         project = project.or_else(|| file_of(text).and_then(checkout));
     }
     tell(&frames, found);
@@ -144,11 +145,11 @@ pub(super) fn all(document: &Document, position: usize, found: &mut dyn FnMut(Wa
         checkouts.next_back().into_iter().for_each(|(way, program)| found(way, program));
     }
     for (at, line) in below.iter().enumerate() {
-        let frame = frame(head(&line.text));
+        let frame = Frame::of(document, head(&line.text)).0;
         if frame.is_empty() && at > AFTER && frames.is_empty() {
             break;
         }
-        frames.extend(frame);
+        frames.extend_from_slice(&frame);
     }
     tell(&frames, found);
 }
@@ -170,6 +171,16 @@ fn tell(frames: &[Program], found: &mut dyn FnMut(Way, Program)) {
             found(Way::OuterFrame, *program);
             told.push(*program);
         }
+    }
+}
+
+/// The packages that a line's frame is of.
+#[derive(Clone)]
+struct Frame(Arc<[Program]>);
+
+impl Frame {
+    fn of(document: &Document, line: &str) -> Frame {
+        document.memo.of(line, || Frame(frame(line).into()))
     }
 }
 

@@ -18,7 +18,7 @@ mod word;
 use super::syslog;
 use crate::domain::{Program, closed_set};
 use crate::input::{Document, Needles};
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 pub use commands::is_wrapper;
 pub use introductions::Introductions;
@@ -352,6 +352,53 @@ fn sure(line: &str) -> Option<Program> {
     exception(line).filter(listed).or_else(|| marker(line))
 }
 
+/// Names with the ways in which they show.
+type Ways = Arc<[(Way, Program)]>;
+
+/// The ways that something finds.
+fn found(find: impl FnOnce(line::Found<'_>)) -> Ways {
+    let mut ways = Vec::new();
+    find(&mut |way, program| ways.push((way, program)));
+    ways.into()
+}
+
+/// What a line shows that is the message's or stands beside it.
+#[derive(Clone)]
+struct Beside(Ways);
+
+/// What any other line shows.
+#[derive(Clone)]
+struct Far(Ways);
+
+/// Whose marker stands on a line.
+#[derive(Clone)]
+struct Marked(Option<Program>);
+
+impl Beside {
+    fn of(document: &Document, line: &str) -> Beside {
+        document.memo.of(line, || Beside(in_line(line, true)))
+    }
+}
+
+impl Far {
+    fn of(document: &Document, line: &str) -> Far {
+        document.memo.of(line, || Far(in_line(line, false)))
+    }
+}
+
+impl Marked {
+    fn of(document: &Document, line: &str) -> Marked {
+        document.memo.of(line, || Marked(marker(line)))
+    }
+}
+
+fn in_line(line: &str, own: bool) -> Ways {
+    found(|found| {
+        line::all(line, own, found);
+        known::mentions(line, found);
+    })
+}
+
 /// All ways in which names show around a message, of programs in no list alone where those are asked for.
 fn tally(document: &Document, position: usize, unlisted_only: bool) -> Tally {
     /// Lines that the message may be spread over.
@@ -363,8 +410,8 @@ fn tally(document: &Document, position: usize, unlisted_only: bool) -> Tally {
     let own = text(position).and_then(writer);
     let other = |line: &str| own.is_some() && writer(line).is_some_and(|writer| own.as_ref() != Some(&writer));
     if let Some(line) = text(position) {
-        line::all(line, true, &mut |way, program| tally.add(way, program, Place::Own));
-        known::mentions(line, &mut |way, program| tally.add(way, program, Place::Own));
+        let shows = Beside::of(document, line).0;
+        shows.iter().for_each(|(way, program)| tally.add(*way, *program, Place::Own));
     }
     let before = (position.saturating_sub(BEFORE)..position).rev();
     let last = position.saturating_add(AFTER).min(document.lines.len().saturating_sub(1));
@@ -372,10 +419,9 @@ fn tally(document: &Document, position: usize, unlisted_only: bool) -> Tally {
     for at in before.chain(position + 1..last + 1) {
         let Some(line) = text(at).filter(|line| !other(line)) else { continue };
         let place = if at.abs_diff(position) <= OWN { Place::Beside } else { Place::Far };
-        let mut add = |way: Way, program: Program| tally.add(way, program, place);
-        line::all(line, place == Place::Beside, &mut add);
-        known::mentions(line, &mut add);
-        if let Some(program) = marker(line).filter(|_| !marked) {
+        let shows = if place == Place::Beside { Beside::of(document, line).0 } else { Far::of(document, line).0 };
+        shows.iter().for_each(|(way, program)| tally.add(*way, *program, place));
+        if !marked && let Some(program) = Marked::of(document, line).0 {
             marked = true;
             tally.add(Way::Marker, program, Place::Beside);
         }

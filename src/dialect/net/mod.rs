@@ -1153,6 +1153,10 @@ pub(super) fn read_state(document: &Document, position: usize, event: &mut Event
     state::complete(document, position, event);
 }
 
+/// The memory that a line names.
+#[derive(Clone)]
+struct Named(Option<Resource>);
+
 /// What ran out: by the words themselves, else those of the line, of the lines around, of the program.
 fn resource(document: &Document, position: usize, lower: &str, spoken: Spoken, named: Option<Program>) -> Resource {
     let line = words::resource(syslog::body(lower), true);
@@ -1171,8 +1175,9 @@ fn resource(document: &Document, position: usize, lower: &str, spoken: Spoken, n
         .chain(field::before(position, AROUND))
         .chain(field::behind(document, position, AROUND).skip(3));
     for at in near {
-        let lower = clipped(field::text(document, at)).to_lowercase();
-        match words::resource(syslog::body(&lower), false) {
+        let line = clipped(field::text(document, at));
+        let named = || Named(words::resource(syslog::body(&line.to_lowercase()), false));
+        match document.memo.of(line, named).0 {
             Some(Resource::Gpu) => return Resource::Gpu,
             Some(Resource::Host) => return Resource::Host,
             _ => {}

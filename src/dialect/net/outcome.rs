@@ -233,54 +233,96 @@ fn typed(line: &str) -> Option<&str> {
     typed.filter(|typed| typed.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '.' | '/')))
 }
 
+/// What a line behind a message says of the program's fate, whatever the message was.
+#[derive(Clone, Copy)]
+struct Fate {
+    /// A shell's prompt with a command: another program's matter from here on.
+    prompt: bool,
+    /// An ending that is none of failure, or words that it is over: `Controller run succeeded after 2 errors`. A
+    /// probe's attempts come with a new start.
+    ends_well: bool,
+    /// `strerror(ENOMEM) = "Out of memory" as expected`: a test of it.
+    expected: bool,
+    exception: bool,
+    fails: bool,
+    dies: bool,
+    shuts_down: bool,
+    /// An engine that has done its work: `done. Elapsed time: 39.90 minutes.`
+    done: bool,
+    goes_on: bool,
+    progresses: bool,
+    /// The head of a table of results, `# Size  Latency`.
+    headed: bool,
+    row: bool,
+    ends: bool,
+    /// It fell there, if it had gone on before.
+    falls: bool,
+}
+
+impl Fate {
+    fn of(document: &Document, at: usize) -> Fate {
+        let text = document.lines.get(at).map_or("", |line| &line.text);
+        document.memo.of(text, || Fate::read(text))
+    }
+
+    fn read(text: &str) -> Fate {
+        let head: String = text.chars().take(400).collect();
+        let lower = head.to_lowercase();
+        let says = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+        let at_last = lower.contains(" succeeded after ") && lower.contains(" error");
+        let fails = says(&["error", "fail", "unable", "cannot", "could not", "out of memory"]);
+        // A service that is started anew had ended.
+        let anew = says(&["probe", "startup", "starting"]);
+        Fate {
+            prompt: is_prompt(&head),
+            ends_well: clean_exit(&lower) || at_last || says(OVER),
+            expected: lower.trim_end().ends_with(" as expected") && !lower.contains("not as expected"),
+            exception: field::is_exception(text),
+            fails,
+            dies: says(DEATHS),
+            shuts_down: lower.contains("shutting down"),
+            done: lower.contains(" done. elapsed time"),
+            goes_on: !fails && !anew && goes_on(&lower),
+            progresses: progresses(&lower),
+            headed: lower.starts_with("# "),
+            row: is_row(&lower),
+            ends: says(ENDS),
+            falls: says(&["core dumped", "terminate called", "traceback (most recent", "panicked at"]),
+        }
+    }
+}
+
 /// Reads on behind the line at `position`.
 pub fn after(document: &Document, position: usize) -> After {
     let end = document.lines.len().min(position.saturating_add(FAR));
-    let lines = document.lines.get(position + 1..end).unwrap_or_default();
+    let text = |at: usize| document.lines.get(at).map_or("", |line| line.text.as_str());
     // The same message again is no death.
     let words = |text: &str| text.chars().filter(|c| c.is_alphabetic()).take(200).collect::<String>();
-    let own = document.lines.get(position).map(|line| words(&line.text)).unwrap_or_default();
+    let own = words(text(position));
     let mut went_on = 0usize;
     let (mut ended, mut last_goes_on, mut raised) = (false, false, false);
     let (mut headed, mut rows) = (false, 0);
-    for (i, line) in lines.iter().filter(|line| !line.text.trim().is_empty()).enumerate() {
-        let head: String = line.text.chars().take(400).collect();
-        // What a shell is told next is another program's matter.
-        if is_prompt(&head) {
+    for (i, at) in (position + 1..end).filter(|at| !text(*at).trim().is_empty()).enumerate() {
+        let fate = Fate::of(document, at);
+        if fate.prompt {
             break;
         }
-        let lower = head.to_lowercase();
-        if clean_exit(&lower) {
+        if fate.ends_well || i < 2 && fate.expected {
             return After::WentOn;
         }
-        // `Controller run succeeded after 2 errors`; a probe's attempts come with a new start.
-        let at_last = lower.contains(" succeeded after ") && lower.contains(" error");
-        if at_last || OVER.iter().any(|words| lower.contains(words)) {
-            return After::WentOn;
-        }
-        // `strerror(ENOMEM) = "Out of memory" as expected`: a test of it.
-        if i < 2 && lower.trim_end().ends_with(" as expected") && !lower.contains("not as expected") {
-            return After::WentOn;
-        }
-        raised = field::is_exception(&line.text);
-        let fails =
-            ["error", "fail", "unable", "cannot", "could not", "out of memory"].iter().any(|word| lower.contains(word));
-        let again = own.len() >= 12 && words(&line.text) == own;
-        if went_on == 0 && i < NEAR && !again && DEATHS.iter().any(|word| lower.contains(word)) {
-            // An engine that has done its work shuts down as well: `done. Elapsed time: 39.90 minutes.`
-            let done = |text: &str| text.contains(" done. elapsed time");
-            let mut next = lines.iter().skip_while(|next| next.number <= line.number).take(2);
-            if lower.contains("shutting down") && next.any(|next| done(&next.text.to_lowercase())) {
+        raised = fate.exception;
+        let again = || own.len() >= 12 && words(text(at)) == own;
+        if went_on == 0 && i < NEAR && fate.dies && !again() {
+            // An engine that has done its work shuts down as well.
+            if fate.shuts_down && (at + 1..end.min(at + 3)).any(|next| Fate::of(document, next).done) {
                 return After::WentOn;
             }
             return After::Died;
         }
-        // A service that is started anew had ended.
-        let anew = ["probe", "startup", "starting"].iter().any(|word| lower.contains(word));
-        last_goes_on = !fails && !anew && goes_on(&lower);
+        last_goes_on = fate.goes_on;
         // A row below the head of a table of results: `# Size  Latency`, `1  0.23`.
-        let row = headed && is_row(&lower);
-        headed = lower.starts_with("# ") || headed && is_row(&lower);
+        let row = headed && fate.row;
+        headed = fate.headed || row;
         if row {
             rows += 1;
         }
@@ -289,15 +331,11 @@ pub fn after(document: &Document, position: usize) -> After {
             ended = true;
             continue;
         }
-        if !fails && (progresses(&lower) || last_goes_on) {
+        if !fate.fails && (fate.progresses || last_goes_on) {
             went_on += 1;
-        } else if !fails && ENDS.iter().any(|word| lower.contains(word)) {
+        } else if !fate.fails && fate.ends {
             ended = true;
-        } else if went_on > 0
-            && ["core dumped", "terminate called", "traceback (most recent", "panicked at"]
-                .iter()
-                .any(|w| lower.contains(w))
-        {
+        } else if went_on > 0 && fate.falls {
             // It went on and fell later: that is another failure's matter.
             return After::WentOn;
         }

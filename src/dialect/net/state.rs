@@ -149,7 +149,10 @@ fn on_lines_of_their_own(document: &Document, position: usize, event: &mut Event
         if vulkan_heap(line, span).is_some() {
             continue;
         }
-        let told_here = labelled(line, span).or_else(|| below_a_heading(document, at, line, span));
+        let told_here = Labels::of(document, line)
+            .then(|| labelled(line, span))
+            .flatten()
+            .or_else(|| below_a_heading(document, at, line, span));
         let Some(one) = told_here.filter(|one| own(one.whose)) else {
             continue;
         };
@@ -319,6 +322,16 @@ const OTHERS: &[&str] = &[
 const DEVICE: &[&str] =
     &["gpu", "device", "vram", "cuda", "hip", "hbm", "global", "opencl", "vulkan", "video", "graphics", "card"];
 const HOST: &[&str] = &["host", "system", "cpu", "node", "machine", "physical", "ram", "process", "rank", "program"];
+
+/// Whether a line says anything of a quantity behind a label.
+#[derive(Clone)]
+struct Labels(bool);
+
+impl Labels {
+    fn of(document: &Document, line: &str) -> bool {
+        document.memo.of(line, || Labels(labelled(line, Span::line(0)).is_some())).0
+    }
+}
 
 /// What a line says of one quantity behind its label, tied by a colon, an equals sign or a column. A line that tells of
 /// several is no report's.
