@@ -83,6 +83,13 @@ fn begins(line: &str) -> bool {
         || starts_anew.iter().any(|start| line.starts_with(start))
 }
 
+/// True for a line that begins with its program's name and its level, `nginx: [alert] mmap(…) failed`.
+fn tells_its_level(line: &str) -> bool {
+    let word = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_lowercase());
+    let named = line.split_once(": [").filter(|(name, _)| word(name));
+    named.and_then(|(_, rest)| rest.split_once("] ")).is_some_and(|(level, _)| word(level))
+}
+
 /// True for a line that a time of day stands in front of: `Mar 02 10:51:42 …`
 fn has_clock(line: &str) -> bool {
     const HEAD: usize = 4;
@@ -142,6 +149,7 @@ impl Broken {
         }
         let anew = [begin_alike, rows_of_a_table].iter().any(|alike| alike(&line.text, &next.text))
             || begins_with_an_exception(&next.text)
+            || tells_its_level(&next.text)
             // Rust's runtime begins a line with its message.
             || next.text.starts_with("memory allocation of ")
             // What is typed ends where its program speaks.

@@ -22,6 +22,11 @@ impl Event {
         self.message.contains(words)
     }
 
+    /// True where the message holds a part that only one program prints, as a table of programs names it.
+    pub(crate) fn prints(&self, part: &str) -> bool {
+        self.says(part)
+    }
+
     /// True where TensorFlow's pool of page-locked memory ran out, by its name: `gpu_host_bfc`, `cuda_host_bfc`.
     pub(crate) fn of_the_pinned_pool(&self) -> bool {
         self.says("host_bfc")

@@ -72,10 +72,41 @@ const KNOWN: &[(&str, &str)] = &[
     ("not enough memory for BAM sorting", "--limitBAMsortRAM <more>"),
 ];
 
+/// PHP's limit where no command can carry it.
+const PHP_INI: &str = "memory_limit = <more> in the php.ini that phpinfo() names";
+
+/// True for PHP's message in the log of a web server: nobody started a command that could be given an option.
+fn on_a_web_server(document: &Document, position: usize) -> bool {
+    const SIGNS: &[&str] = &[
+        "PHP message: ",
+        "FastCGI",
+        "[client ",
+        "php-fpm",
+        "[proxy_fcgi:",
+        "mod_fcgid",
+        "/public_html/",
+        "/htdocs/",
+        "/wp-content/",
+        "/wp-includes/",
+        "/public/index.php",
+    ];
+    const BEFORE: usize = 40;
+    let line = field::text(document, position);
+    // `[19-Oct-2023 08:40:41 UTC] PHP Fatal error: …`, `[2020-02-05 16:20:45] app.ALERT: …`: a log's stamp.
+    let logged = line.strip_prefix('[').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+    let typed = |at: usize| {
+        ["php ", "artisan", "composer ", "drush ", "wp "].iter().any(|command| {
+            field::text(document, at).split_once("$ ").is_some_and(|(_, typed)| typed.starts_with(command))
+        })
+    };
+    (logged || SIGNS.iter().any(|sign| line.contains(sign))) && !field::before(position, BEFORE).any(typed)
+}
+
 /// Notes the line that raises what refused. A program that names its own setting has refused by it.
 pub(super) fn complete(document: &Document, position: usize, event: &mut Event) {
     if let Some((_, line)) = KNOWN.iter().find(|(words, _)| event.message.contains(words)) {
-        event.facts.setting.note((*line).to_string(), event.at);
+        let line = if line.starts_with("php ") && on_a_web_server(document, position) { PHP_INI } else { line };
+        event.facts.setting.note(line.to_string(), event.at);
         event.sign(Sign::RefusedByLimit);
         return;
     }

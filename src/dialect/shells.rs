@@ -53,7 +53,9 @@ pub(super) fn kill(line: &str) -> Option<Kill> {
             return Some(Kill { pid: None });
         }
         let (front, tail) = split(line, word)?;
-        if !(tail.is_empty() || tail.starts_with(char::is_whitespace)) {
+        // `Killed 1 process(es)`: who has killed, and no command.
+        let counts = tail.trim_start().starts_with(|c: char| c.is_ascii_digit());
+        if !(tail.is_empty() || tail.starts_with(char::is_whitespace)) || counts {
             return None;
         }
         of_a_job(front, tail).or_else(|| of_a_script(front, *word == "killed"))

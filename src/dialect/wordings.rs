@@ -146,6 +146,14 @@ const ROWS: &[Wording] = &[
         .shows(&[Sign::Mps, Sign::BufferSizeLimit]),
     row(&["newBufferWith*:length", "must not exceed"], "metal-buffer-size", Program::Metal, Gpu)
         .shows(&[Sign::Mps, Sign::BufferSizeLimit]),
+    // ggml-metal.m, before a buffer was laid over several (June 2023).
+    row(
+        &["ggml_metal_add_buffer", "is larger than buffer maximum of"],
+        "llamacpp-metal-buffer",
+        Program::LlamaCpp,
+        Gpu,
+    )
+    .shows(&[Sign::Mps, Sign::BufferSizeLimit]),
     row(&["memory isn't enough and alloc failed", "Device(id"], "mindspore-kernel", Program::Mindspore, Gpu),
     row(&["Memory isn't enough and alloc failed"], "mindspore-host", Program::Mindspore, Host),
     row(&["Malloc device memory failed, size["], "mindspore-malloc", Program::Mindspore, Gpu).shows(&[Sign::Npu]),
@@ -328,6 +336,7 @@ const TRIGGERS: &[&str] = &[
     "input length exceeds the context length",
     "tokens when context the overflows",
     "Not enough memory for",
+    "ggml_metal_add_buffer",
     "total bytes of NDArray",
     "newBufferWith*:length",
     "memory isn't enough and alloc failed",

@@ -27,5 +27,6 @@ closed_set! {
         Swift = "ms-swift",
         /// The virtual machine.
         Java = "java",
+        Go = "go",
     }
 }

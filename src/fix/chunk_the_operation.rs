@@ -50,8 +50,8 @@ pub const FIX: Fix = Fix {
         .unless("placed"),
         said(
             Target::Program,
-            "process the input in blocks, e.g. 1024 rows at a time",
-            "分块处理输入（例如每次 1024 行）",
+            "the input in parts, one after the other, where it can be divided",
+            "若输入可以划分，逐部分处理",
         ),
         line(Target::Jax, "jax.lax.map(f, xs, batch_size=1024)")
             .note("instead of jax.vmap(f)(xs)", "代替 jax.vmap(f)(xs)")

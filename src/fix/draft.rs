@@ -358,8 +358,9 @@ fn options_after(value: &str) -> String {
 }
 
 /// llama.cpp's options in words: a program that has it within sets them in its own way.
-const IN_WORDS: [(&str, &str, &str); 7] = [
+const IN_WORDS: [(&str, &str, &str); 8] = [
     ("-ub 256 -np 1", "a batch of 256 tokens, one request at a time", "批大小 256 个 token，一次一个请求"),
+    ("-ub 256", "a batch of 256 tokens", "批大小 256 个 token"),
     ("-sm layer -ts 1,1", "the layers over two GPUs", "把各层分到两块 GPU"),
     (
         "-fa on -ctk q8_0 -ctv q8_0",
@@ -390,8 +391,9 @@ fn in_its_settings(line: Text) -> Text {
 }
 
 /// llama.cpp's options as KoboldCpp spells them.
-const OF_KOBOLD: [(&str, &str); 7] = [
+const OF_KOBOLD: [(&str, &str); 8] = [
     ("-ub 256 -np 1", "--blasbatchsize 256"),
+    ("-ub 256", "--blasbatchsize 256"),
     ("-sm layer -ts 1,1", "--tensor_split 1 1"),
     ("-fa on -ctk q8_0 -ctv q8_0", "--flashattention --quantkv 1"),
     ("-fa -ctk q8_0 -ctv q8_0", "--flashattention --quantkv 1"),
@@ -418,10 +420,11 @@ fn of_kobold(case: &Case, target: Target, line: Text) -> Text {
 }
 
 /// llama.cpp's options as arguments of its Python class.
-const LLAMA_ARGUMENTS: [(&str, &str); 9] = [
+const LLAMA_ARGUMENTS: [(&str, &str); 10] = [
     ("-c ", "n_ctx="),
     ("-ngl ", "n_gpu_layers="),
     ("-ub 256 -np 1", "n_batch=256, n_ubatch=256"),
+    ("-ub 256", "n_batch=256, n_ubatch=256"),
     ("-sm layer -ts 1,1", "split_mode=1, tensor_split=[0.5, 0.5]"),
     ("-fa on -ctk q8_0 -ctv q8_0", "flash_attn=True, type_k=8, type_v=8"),
     ("-fa -ctk q8_0 -ctv q8_0", "flash_attn=True, type_k=8, type_v=8"),

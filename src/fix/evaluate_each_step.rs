@@ -38,8 +38,9 @@ fn advise(case: &Case) -> Advice {
     if count.is_none() && case.confidence(CauseId::LeakGrowth) < 0.3 {
         return Advice::Silent;
     }
-    // Who runs a server or a tool has no step to write into.
-    if case.of_a_tool() || case.clue(Clue::Serves) {
+    // Who runs a server or a tool has no step to write into; a later release of it may evaluate more often.
+    let released = case.has_a_setting_of_its_own(FIX.id);
+    if (case.of_a_tool() || case.clue(Clue::Serves)) && !released {
         return Advice::Silent;
     }
     // mlx_lm's trainer does, and its frame shows the call.
@@ -50,7 +51,12 @@ fn advise(case: &Case) -> Advice {
         ));
     }
     let factor = if count.is_some() { 1.0 } else { 0.3 };
-    Draft::new(case, &FIX)
+    let draft = Draft::new(case, &FIX);
+    let draft = match released {
+        true => draft.titled(text!(en: "A later release, which keeps fewer buffers", zh: "升级到保留更少缓冲区的版本")),
+        false => draft,
+    };
+    draft
         .weight(factor)
         .frees_unknown(text!(
             en: "buffers of earlier steps; their number is limited, not their bytes",

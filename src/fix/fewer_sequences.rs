@@ -32,7 +32,8 @@ pub const FIX: Fix = Fix {
             )
             .unless("short-inputs"),
         line(Target::Tgi, "--max-batch-prefill-tokens {prefill}").when("short-inputs"),
-        line(Target::LlamaCpp, "-ub 256 -np 1"),
+        line(Target::LlamaCpp, "-ub 256 -np 1").unless("one-slot"),
+        line(Target::LlamaCpp, "-ub 256").when("one-slot"),
         line(Target::Ollama, "OLLAMA_NUM_PARALLEL=1 ollama serve"),
         // Its first releases take it from the settings of the converted model.
         line(Target::Lmdeploy, "--max-batch-size <smaller>").unless("counted"),
@@ -89,6 +90,7 @@ fn advise(case: &Case) -> Advice {
         .when("beside", super::lower_engine_memory::beside_its_pool(case))
         .when("warmup", case.sign(Sign::EngineWarmup))
         .when("short-inputs", short_inputs)
+        .when("one-slot", case.context.command.get().is_some_and(|command| serves_one(command)))
         .when("counted", case.context.origin.counts_cache_entries)
         // A server started with an engine that is built takes no such options.
         .when("own-options", !early && !case.context.origin.triton_backend)
@@ -130,4 +132,10 @@ fn fewer(set: Option<f64>, least: u64) -> Text {
 
 fn half() -> Text {
     text!(en: "<half of the value now>", zh: "<现在数值的一半>")
+}
+
+/// True for a command that gives llama.cpp one slot.
+fn serves_one(command: &str) -> bool {
+    let words: Vec<&str> = command.split_whitespace().collect();
+    words.windows(2).any(|pair| matches!(pair[0], "-np" | "--parallel") && pair[1] == "1")
 }

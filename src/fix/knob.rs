@@ -125,6 +125,7 @@ const BLANKS: &[(&str, &str)] = &[
     ("<folder>", "<目录>"),
     ("<GB>", "<GB 数>"),
     ("<GPUs>", "<GPU 数>"),
+    ("<half of max_memory_usage>", "<max_memory_usage 的一半>"),
     ("<half of the limit>", "<上限的一半>"),
     ("<half>", "<减半>"),
     ("<index>", "<编号>"),

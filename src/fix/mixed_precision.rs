@@ -47,7 +47,8 @@ pub const FIX: Fix = Fix {
         line(Target::Diffusers, "torch_dtype=torch.float16"),
         said(Target::SdWebUi, "remove --no-half and --precision full", "去掉 --no-half 和 --precision full"),
         said(Target::ComfyUi, "remove --force-fp32", "去掉 --force-fp32").when("forced"),
-        line(Target::TensorFlow, "tf.keras.mixed_precision.set_global_policy(\"mixed_float16\")"),
+        line(Target::TensorFlow, "tf.keras.mixed_precision.set_global_policy(\"mixed_float16\")").when("tf-gpu"),
+        line(Target::TensorFlow, "tf.keras.mixed_precision.set_global_policy(\"mixed_bfloat16\")").when("tf-tpu"),
         said(
             Target::Jax,
             "compute in jnp.bfloat16, keep parameters in float32",
@@ -146,6 +147,9 @@ fn advise(case: &Case) -> Advice {
     let jax = case.program() == Program::Jax && !network;
     let draft = if jax { draft.titled(text!(en: "Narrower numbers", zh: "更窄的数值类型")) } else { draft };
     draft
+        // TensorFlow beside PyTorch holds its own pool; the arrays that were refused are PyTorch's.
+        .when("tf-gpu", case.program() != Program::Pytorch && case.accelerator() != Accelerator::Tpu)
+        .when("tf-tpu", case.program() != Program::Pytorch && case.accelerator() == Accelerator::Tpu)
         .when("nvidia", nvidia)
         .when("no-nvidia", case.accelerator() != Accelerator::Cuda)
         .when("jax-network", network)

@@ -123,6 +123,12 @@ pub const FIX: Fix = Fix {
             "改用该程序的 64 位版本：32 位程序只有 2 至 4 GiB 地址空间",
         )
         .when("32-bit"),
+        said(
+            Target::Program,
+            "a larger value of the setting that limits it: in its command, its input or its configuration",
+            "增大限制它的设置：在其命令、输入文件或配置中",
+        )
+        .when("unnamed"),
     ],
     fixtures: &["onnxruntime/limit", "rapids/pool"],
     advise,
@@ -177,6 +183,15 @@ fn advise(case: &Case) -> Advice {
     draft
         // What the message names is the runtime's; a program upon it may have a variable or a policy of its own.
         .own(named.filter(|_| !case.has_a_setting_of_its_own(FIX.id)).cloned())
+        // A program in no list that says that its own limit refused, and not by which setting.
+        .when(
+            "unnamed",
+            named.is_none()
+                && case.sign(Sign::Generic)
+                && case.sign(Sign::RefusedByLimit)
+                && !case.sign(Sign::BufferSizeLimit)
+                && !case.incident.of_32_bits(),
+        )
         .when("commanded", commanded)
         .when("local-workers", !commanded && local)
         .when("elsewhere", !commanded && !local)
@@ -199,7 +214,7 @@ fn advise(case: &Case) -> Advice {
         .when("both", !contained && !heap_elsewhere && starts_large)
         .when("free", !contained && !heap_elsewhere && !starts_large && !by_script)
         // The monitor kills at a threshold of its own, below the machine's memory.
-        .when("monitored", case.program() == Program::Ray)
+        .when("monitored", case.program() == Program::Ray && !case.sign(Sign::KilledWithoutProof))
         .when("cuda-pool", case.program() == Program::TritonServer && case.on_gpu() && case.sign(Sign::RefusedByLimit))
         .when("custom", case.sign(Sign::CustomAllocator))
         .when("addresses", addresses)

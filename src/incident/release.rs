@@ -48,6 +48,7 @@ const CAME: &[(Library, &str, Release, Month)] = &[
     (Library::Torch, "fully_shard(", (2, 4, 0), (2024, 7)),
     (Library::Torch, "torch.optim.Adafactor", (2, 5, 0), (2024, 10)),
     (Library::Bitsandbytes, "bitsandbytes.", (0, 1, 0), (2021, 10)),
+    (Library::Go, "GOMEMLIMIT", (1, 19, 0), (2022, 8)),
     (Library::TensorFlow, "TF_FORCE_GPU_ALLOW_GROWTH", (1, 14, 0), (2019, 6)),
     (Library::TensorFlow, "tf.recompute_grad", (2, 0, 0), (2019, 9)),
     (Library::TensorFlow, "tf.config.", (2, 0, 0), (2019, 9)),
@@ -347,6 +348,9 @@ fn newest_torch(frame: &Frame) -> Option<(u16, u16)> {
         "_call_impl" if module && frame.line > FIRST_CALL_IMPL => newest_at(&CALL_IMPL, frame.line),
         "__call__" if module && OF_1_2_OR_1_3.contains(&frame.line) => Some((1, 3)),
         "__call__" if module => newest_at(&CALL, frame.line),
+        "backward" if file.ends_with("/torch/_tensor.py") && frame.line > FIRST_BACKWARD => {
+            newest_at(&BACKWARD, frame.line)
+        }
         _ if loads && frame.line >= FIRST_LOAD => newest_at(&LOAD, frame.line),
         _ => None,
     };
@@ -372,6 +376,13 @@ const FIRST_CALL_IMPL: u64 = 700;
 /// Where `Module.__call__` did: 357 in 0.3, 491 in 0.4, 489 in 1.0 and 493 in 1.1; then 547 in 1.2, 541 in 1.3 and 532
 /// in 1.4.
 const CALL: [LastLine; 2] = [(400, (0, 3)), (495, (1, 1))];
+
+/// Where `Tensor.backward` calls autograd in `torch/_tensor.py`: 255 in 1.9, 307 in 1.10, 363 in 1.11, 396 in 1.12;
+/// past 480 from 1.13 on.
+const BACKWARD: [LastLine; 4] = [(280, (1, 9)), (330, (1, 10)), (380, (1, 11)), (440, (1, 12))];
+
+/// No release has it before this one.
+const FIRST_BACKWARD: u64 = 200;
 
 /// The lines of 1.2 and 1.3, between which and those before 1.4 has its own.
 const OF_1_2_OR_1_3: std::ops::RangeInclusive<u64> = 540..=548;

@@ -9,8 +9,8 @@ use crate::cause::conclusion::{Conclusion, SURE_ENOUGH, candidates};
 use crate::cause::mechanism::limit::WATCHED;
 use crate::cause::{CauseId, Finding};
 use crate::dialect::{Event, Fact, Resource, Sign};
-use crate::domain::Number;
 use crate::domain::program::Kind;
+use crate::domain::{Number, Program};
 use crate::evidence::Evidence;
 use crate::fix::{Class, Frees, Numerics, Ranked};
 use crate::incident::Incident;
@@ -1429,8 +1429,11 @@ pub fn verdict(diagnosis: &Diagnosis, all: &[Diagnosis]) -> Text {
     let own_heap = heap && event.program.kind() == Kind::Runtime;
     let own = event.resource == Resource::Host && event.facts.setting.is_known() || budget || by_itself && !own_heap;
     let ran_out = ran_out || by_itself;
+    // What iOS and macOS give a kind of process, whatever there is.
+    let of_a_process = event.program == Program::MacOs && event.has(Sign::RefusedByLimit);
     let place = threshold.unwrap_or_else(|| match ran_out {
         _ if budget => text!(en: "The limit of one worker", zh: "单个 worker 的上限"),
+        _ if of_a_process => text!(en: "The system's limit on a process", zh: "系统对进程的上限"),
         _ if own => text!(en: "The program's own limit", zh: "程序自身的上限"),
         true if heap => {
             event.java_area().map_or_else(|| text!(en: "The program's own heap", zh: "程序自身的堆"), |(name, _)| name)
@@ -1455,9 +1458,17 @@ pub fn verdict(diagnosis: &Diagnosis, all: &[Diagnosis]) -> Text {
         zh.push(text.zh);
     };
     let shown = |fact: Fact| event.facts.get(fact).map(as_exact_as_printed);
-    let planned = event.facts.number(Number::ProgramTotal).is_some();
-    if let Some(needed) = shown(Fact::Requested).filter(|_| planned) {
-        part(text!(en: "the compiled program needs {needed}", zh: "编译后的程序需要 {needed}"));
+    // What a compiled program asks for at once are its temporary buffers; arguments and results stand beside them.
+    let planned = event.facts.number(Number::ProgramTotal).filter(|total| *total >= 1.0);
+    if let Some(total) = planned {
+        let total = Bytes(total as u64);
+        part(match shown(Fact::Requested) {
+            Some(asked) => text!(
+                en: "{asked} asked for by a compiled program of {total} in all",
+                zh: "编译后的程序共需 {total}，其中一次申请 {asked}"
+            ),
+            None => text!(en: "the compiled program needs {total}", zh: "编译后的程序需要 {total}"),
+        });
     } else if let Some(asked) = shown(Fact::Requested) {
         part(text!(en: "{asked} asked for", zh: "申请 {asked}"));
     } else if let Some(needed) = shown(Fact::Needed) {
@@ -1514,7 +1525,7 @@ pub fn verdict(diagnosis: &Diagnosis, all: &[Diagnosis]) -> Text {
         }
         Resource::Gpu if refused => Text::new("was refused", "被拒绝"),
         Resource::Gpu => Text::new("ran out of memory", "不足"),
-        Resource::Host if watched.is_some() || own => Text::new("was reached", "已达到"),
+        Resource::Host if watched.is_some() || own || of_a_process => Text::new("was reached", "已达到"),
         Resource::Host if ran_out && heap => Text::new("is full", "已满"),
         Resource::Host if ran_out => Text::new("ran out", "不足"),
         Resource::Host => Text::new("was refused", "被拒绝"),
@@ -1581,7 +1592,10 @@ fn what_there_was(event: &Event) -> Option<Text> {
             (None, None) => None,
         },
     };
-    if let Some(free) = event.facts.get(Fact::Free) {
+    // More than there is, as some drivers have printed: nobody can use that.
+    let possible =
+        |free: &Figure| event.facts.get(Fact::Capacity).is_none_or(|all| free.interval().low <= all.interval().high);
+    if let Some(free) = event.facts.get(Fact::Free).filter(possible) {
         let (read, free) = (free.at.last, as_exact_as_printed(free));
         // What stands beside the request is the failure's, wherever its message stands.
         let before = read > 0 && read < event.at.first && !beside_the_request(event, read);

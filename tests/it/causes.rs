@@ -314,7 +314,12 @@ fn a_printed_figure_stands_on_a_cited_line() {
             let cited: Vec<&str> = document
                 .lines
                 .iter()
-                .filter(|line| reading.lines.contains(&line.number))
+                .filter(|line| {
+                    // Of a message that was put together from several lines the first is cited for all.
+                    let own = incident.event.at;
+                    let of_it = reading.lines.contains(&own.first) && (own.first..=own.last).contains(&line.number);
+                    of_it || reading.lines.contains(&line.number)
+                })
                 .map(|line| line.text.as_str())
                 .collect();
             if cited.iter().any(|line| ["shape[", "shape (", "shape ["].iter().any(|words| line.contains(words))) {

@@ -4,6 +4,11 @@
 #![allow(clippy::unwrap_used)]
 
 use crate::binary;
+use crate::every_log::every_log;
+use oomdoc::command::explain::{FileEvents, diagnose};
+use oomdoc::incident::context::Given;
+use rayon::prelude::*;
+use std::panic::AssertUnwindSafe;
 
 use binary::{grows_linearly, process};
 use flate2::{Compression, write::GzEncoder};
@@ -474,4 +479,32 @@ fn a_kernel_report_of_any_length_names_its_victim() {
             assert_eq!(event.quoted_at, Some(lines), "{case}");
         }
     }
+}
+
+/// A blank of three bytes before the words split a character; every log is written so here, and with letters and marks of
+/// several bytes. What is read matters to other tests, that all of it is read to this one.
+#[test]
+fn characters_of_several_bytes_are_nowhere_split() {
+    let ways: [fn(&str) -> String; 4] = [
+        |text| text.replace(' ', "\u{202f}"),
+        |text| text.replace(':', "：").replace('(', "（").replace(',', "、"),
+        |text| text.replace('e', "é").replace('o', "о"),
+        |text| text.replace(['_', '-', '.', '/'], "·").replace('=', "＝"),
+    ];
+    let given = Given::default();
+    let broken: Vec<String> = every_log()
+        .par_iter()
+        .enumerate()
+        .filter_map(|(at, log)| {
+            let text = ways[at % ways.len()](&log.text());
+            let read = || {
+                let document = Document::from_text("-", &text);
+                diagnose(vec![FileEvents::of(&document, &given)], &given)
+            };
+            std::panic::catch_unwind(AssertUnwindSafe(read))
+                .is_err()
+                .then(|| format!("{} {}", at % ways.len(), log.name()))
+        })
+        .collect();
+    assert!(broken.is_empty(), "{broken:#?}");
 }

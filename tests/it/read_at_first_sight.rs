@@ -900,3 +900,149 @@ fn who_stops_a_service_is_known() {
     assert!(!fails("$ sudo docker-compose -f a.yml stop web\nStopping web ... done\n        \"ExitCode\": 137,\n"));
     assert!(fails("$ sudo docker-compose -f a.yml logs web\nweb exited with code 137\n"));
 }
+
+/// The twenty-ninth set's own words for it, and a report's fields in bold, which were taken for headings.
+#[test]
+fn what_the_twenty_ninth_set_prints_is_heard() {
+    for log in [
+        "ERROR - Cannot request memory (Xms 4096 kb, Xmx 8192 kb) from system for job orders\nERROR - Job run failed!\n",
+        "$ gridvm -m 16G vm0\nUnable to setup memory (12)\n",
+        "gridtables: Memory allocation problem.\n",
+        "Loading database information...Failed attempt to allocate 97582101764bytes;\n",
+        "- **Exception Message:** Could not allocate tensor with 2073600000 bytes. There is not enough GPU video memory \
+         available!\n## Stack Trace\n",
+    ] {
+        assert!(fails(log), "{log}");
+    }
+    assert!(!fails("- **Not enough memory**: close other windows first.\n"), "a heading");
+}
+
+/// A warning above was joined with the alert below it, and the whole taken for a warning.
+#[test]
+fn a_level_behind_a_servers_name_begins_a_message() {
+    let log = "[WARN] ulimit is currently set to \"1024\". For better performance set it to at least \"4096\" using it\n\
+               nginx: [alert] mmap(MAP_ANON|MAP_SHARED, 134217728) failed (12: Cannot allocate memory)\n\
+               [ERR] Could not start Grid\n";
+    assert!(fails(log));
+}
+
+#[test]
+fn what_a_program_has_killed_itself_is_no_shells_word() {
+    assert!(!fails(
+        "[error] <0.122.0>@grid_monitor:do_kill/2:295 Killed 1 process(es) consuming more than 48112 message(s)\n"
+    ));
+    assert!(fails("./run.sh: line 295: 4711 Killed                  grid --all\n"));
+}
+
+/// The collector tries smaller and smaller growth: the last is what it could not do without.
+#[test]
+fn of_a_collectors_tries_the_last_is_the_request() {
+    let log = "$ gridlang build\nGC Warning: Failed to expand heap by 16777216 bytes\n\
+               GC Warning: Failed to expand heap by 8388608 bytes\nGC Warning: Failed to expand heap by 81920 bytes\n\
+               GC Warning: Out of Memory! Heap size: 2043 MiB. Returning NULL!\nInvalid memory access (signal 11)\n";
+    assert_eq!(facts(log)["requested_bytes"], 81_920);
+}
+
+#[test]
+fn the_only_size_of_a_refusal_is_what_it_asked_for() {
+    let of = |log: &str| facts(log)["requested_bytes"].clone();
+    assert_eq!(
+        of("[error] Failed to allocate aligned buffer of dimensions 40000 x 20000 (3200000000 bytes)\n"),
+        3_200_000_000u64
+    );
+    assert_eq!(of("Mar  3 04:19:40 gw gridd[811]: fatal out of memory (1048576 bytes)\n"), 1 << 20);
+}
+
+/// Metal's own code was taken for that of a device of NVIDIA's, whose tools no Mac has.
+#[test]
+fn metals_code_below_llama_cpps_start_is_its_own() {
+    let log = "llama_new_context_with_model: n_ctx      = 131072\nllama_new_context_with_model: n_batch    = 2048\n\
+               llama_new_context_with_model: flash_attn = 0\nllama_new_context_with_model: freq_scale = 1\n[...]\n\n\n\n\
+               error: Insufficient Memory (00000008:kIOGPUCommandBufferCallbackErrorOutOfMemory)\n";
+    let told = run(&["explain"], log);
+    assert!(told.contains("-c ") && !told.contains("nvidia-smi") && !told.contains("CUDA_VISIBLE"), "{told}");
+}
+
+/// ggml's first back end for Metal, in one buffer.
+#[test]
+fn a_buffer_above_metals_largest_is_a_failure() {
+    let log = "$ ./main -m 33B.bin -ngl 1\nggml_metal_add_buffer: buffer 'data' size 18666799104 is larger than buffer maximum \
+               of 17179869184\n";
+    let facts = facts(log);
+    assert_eq!(
+        (&facts["requested_bytes"], &facts["limit_bytes"]),
+        (&18_666_799_104u64.into(), &17_179_869_184u64.into())
+    );
+}
+
+/// An option on the command line reaches nothing that a web server runs.
+#[test]
+fn phps_limit_is_raised_where_it_is_read() {
+    let failed = "PHP Fatal error:  Allowed memory size of 268435456 bytes exhausted (tried to allocate 95558171 bytes) in a.php on \
+                  line 3\n";
+    let line = |log: &str| run(&["explain"], log).contains("php -d memory_limit");
+    assert!(line(failed) && line(&format!("$ php artisan import\n{failed}")));
+    assert!(!line(&format!("[19-Oct-2023 08:40:41 UTC] {failed}")));
+    assert!(!line(&format!("FastCGI sent in stderr: \"{}\"\n", failed.trim())));
+}
+
+/// A setting that came later than the runtime which the log shows.
+#[test]
+fn an_old_go_has_no_soft_limit() {
+    let failed = |go: &str| {
+        format!(
+            "runtime: out of memory: cannot allocate 1073741824-byte block (8589934592 in use)\nfatal error: out of memory\n\n\
+             goroutine 1 [running]:\nruntime.throw(0x1, 0x2)\n\t/usr/local/{go}/src/runtime/panic.go:774 +0x72\n"
+        )
+    };
+    assert!(run(&["explain"], &failed("go")).contains("GOMEMLIMIT"));
+    assert!(!run(&["explain"], &failed("go-1.13")).contains("GOMEMLIMIT"));
+}
+
+/// The code by which Windows has nothing left to commit.
+#[test]
+fn gos_runtime_names_windows() {
+    let log = "runtime: VirtualAlloc of 1048576 bytes failed with errno=1455\nfatal error: out of memory\n\nruntime stack:\n\
+               runtime.sysUsed(0xc0, 0x1)\n\t/go/src/runtime/mem_windows.go:83 +0x1ab\n";
+    let told = run(&["explain"], log);
+    assert!(!told.contains("fallocate") && !told.contains("free -h"), "{told}");
+}
+
+/// ComfyUI falls back to tiles by itself: the node with that name does no more.
+#[test]
+fn who_decodes_in_tiles_is_not_told_to() {
+    let log = |function: &str| {
+        format!(
+            "Error occurred when executing VAEDecode:\n\nAllocation on device 0 would exceed allowed memory. (out of memory)\n\
+             Currently allocated : 1.23 GiB\nRequested : 256.00 MiB\nDevice limit : 2.00 GiB\nFree (according to CUDA): 0 bytes\n\n\
+             File \"C:\\ComfyUI\\execution.py\", line 154, in recursive_execute\noutput_data = get_output_data(obj)\n\
+             File \"C:\\ComfyUI\\comfy\\sd.py\", line 207, in {function}\npixel_samples = self.first_stage_model.decode(x)\n"
+        )
+    };
+    assert!(run(&["explain"], &log("decode")).contains("VAE Decode (Tiled)"));
+    assert!(!run(&["explain"], &log("decode_tiled_")).contains("use the node VAE Decode (Tiled)"));
+}
+
+/// A process's own limit on a phone is no lack of the machine's memory.
+#[test]
+fn a_limit_of_the_system_on_a_process_is_met_by_no_larger_machine() {
+    let log = "15:40:32.226  kernel: memorystatus: exceeded mem limit: ActiveHard 50 MB (fatal)\n\
+               15:40:32.229  kernel: killing_specific_process pid 2204 [Tunnel] ... 51200KB\n";
+    let told = run(&["explain"], log);
+    assert!(told.starts_with("The system's limit on a process was reached"), "{told}");
+    assert!(!told.contains("PhysMem # then") && !told.contains("PhysMem   # then"), "{told}");
+}
+
+/// One slot is set already.
+#[test]
+fn a_setting_of_the_command_is_not_told_again() {
+    let log = |slots: &str| {
+        format!(
+            "$ ./llama-server -m a.gguf -ngl 99 {slots}\nggml_backend_cuda_buffer_type_alloc_buffer: allocating 8515.00 MiB on device 0: \
+             cudaMalloc failed: out of memory\nggml_gallocr_reserve_n: failed to allocate CUDA0 buffer of size 8928591040\n\
+             graph_reserve: failed to allocate compute buffers\n"
+        )
+    };
+    assert!(run(&["explain"], &log("")).contains("-np 1"));
+    assert!(!run(&["explain"], &log("--parallel 1")).contains("-np 1"));
+}

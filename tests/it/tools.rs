@@ -34,7 +34,12 @@ const ON_THE_HOST: [&str; 5] = [
 
 /// Logs of a program: its batch, its training and its evaluation fail on a full card, and it is killed.
 fn logs(tool: &Tool) -> Vec<String> {
-    let command = tool.scripts.first().map(|script| match script {
+    // What stands in a message of its own, no message of these tells.
+    let first = tool.scripts.iter().find(|script| script.starts_with('-') || !script.contains([' ', '/', ':']));
+    if tool.files.is_empty() && first.is_none() {
+        return Vec::new();
+    }
+    let command = first.map(|script| match script {
         script if script.ends_with(".py") => format!("$ python {script} --data in\n"),
         option if option.starts_with('-') => format!("$ python run.py {option} --data in\n"),
         script => format!("$ ./{script} --data in\n"),
@@ -126,9 +131,12 @@ fn a_well_known_program_is_changed_by_the_options_that_it_has() {
         "Home Assistant's Ollama integration",
         "gptManagerBenchmark",
         "Kraken 2",
+        "Bazel's server",
         "Vite",
         "Airflow",
         "Argo Workflows",
+        "ClickHouse at its server's limit",
+        "Ollama of its first year",
         "NeMo's ASR models",
         "anndata",
         "SuPy",
@@ -207,6 +215,62 @@ fn a_message_of_the_programs_own_tells_it() {
         failed: error == cudaSuccess (2 vs. 0)  out of memory\n";
     let lines = lines_of(solving, "smaller-batch").join("\n");
     assert!(lines.contains("train.prototxt"), "{lines}");
+}
+
+#[test]
+fn words_that_a_program_alone_prints_tell_it() {
+    let window = "Not enough GPU RAM free (812MB free, need at least 2048MB)\n";
+    let lines = lines_of(window, "smaller-batch").join("\n");
+    assert!(lines.contains("Refinement"), "{lines}");
+    let mined = "cu 09:10:11 cuda-1   Unexpected error CUDA error in func dev::eth::CUDAMiner::initEpoch_internal at \
+        line 123 out of memory on CUDA device 02:00.0\n";
+    assert!(!offers_for(mined).contains(&"smaller-batch"), "{:?}", offers_for(mined));
+    let server = "2025.01.02 03:04:05.000006 [ 7 ] {} <Error> Merge: Code: 241. DB::Exception: (total) memory limit \
+        exceeded: would use 1.90 GiB (attempt to allocate chunk of 4194304 bytes), current RSS: 1.80 GiB, maximum: \
+        1.80 GiB. (MEMORY_LIMIT_EXCEEDED)\n";
+    let lines = lines_of(server, "raise-runtime-limit").join("\n");
+    assert!(lines.starts_with("more memory for the container"), "{lines}");
+}
+
+#[test]
+fn a_program_is_told_by_keys_that_it_alone_has() {
+    let log = |key: &str| {
+        format!(
+            "(raylet) A worker died or was killed while executing a task by an unexpected system error. To \
+            troubleshoot the problem, check the logs for the dead worker. Worker PID: 4111 Worker exit type: \
+            SYSTEM_ERROR Worker exit detail: Worker unexpectedly exits with a connection error code 2. End of file. \
+            There are some potential root causes. (1) The process is killed by SIGKILL by OOM killer due to high \
+            memory usage.\nError executing job \
+            with overrides: ['data.train_batch_size=16', '{key}=1024']\n"
+        )
+    };
+    let lines = |key: &str| lines_of(&log(key), "raise-host-limit").join("\n");
+    let (with, without) = (lines("data.max_prompt_length"), lines("data.max_length"));
+    assert!(with.contains("param_offload=false"), "{with}");
+    assert!(!without.contains("param_offload"), "{without}");
+}
+
+#[test]
+fn a_program_is_told_by_the_configuration_in_its_command() {
+    let log = |file: &str| format!("$ python tools/train.py -c {file}\n{}", within(&["tools/train.py"]));
+    let lines = |file: &str| lines_of(&log(file), "smaller-batch").join("\n");
+    let (with, without) = (lines("configs/det/det_mv3_db.yml"), lines("configs/my.yml"));
+    assert!(with.starts_with("Train.loader.batch_size_per_card"), "{with}");
+    assert!(!without.contains("batch_size_per_card"), "{without}");
+}
+
+#[test]
+fn releases_and_relatives_of_a_program_have_options_of_their_own() {
+    let old = within(&["/home/ana/mt/singleprocess_train.py", "/home/ana/mt/fairseq/trainer.py"]);
+    let lines = lines_of(&old, "smaller-batch").join("\n");
+    assert!(lines.starts_with("--max-tokens <half>") && !lines.contains("--update-freq"), "{lines}");
+    let torch7 = "/opt/torch/bin/luajit: /opt/torch/share/lua/5.1/fairseq/optim/nag.lua:41: cuda runtime error (2) : \
+        out of memory at /opt/torch/extra/cutorch/lib/THC/generic/THCStorage.cu:66\n";
+    let lines = lines_of(torch7, "smaller-batch").join("\n");
+    assert!(lines.starts_with("-maxbatch"), "{lines}");
+    let killed = "$ ketos segtrain -f alto a.xml\nRuntimeError: DataLoader worker (pid(s) 31) exited unexpectedly\n";
+    let lines = lines_of(killed, "fewer-workers").join("\n");
+    assert!(lines.contains("--workers 0"), "{lines}");
 }
 
 /// `composer update` was to be run as `php -d memory_limit=… composer update`, which PHP does not find.

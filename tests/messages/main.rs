@@ -289,8 +289,9 @@ fn shown() -> String {
 #[test]
 fn opened_sets_keep_what_they_taught() {
     /// Programs whose second figure of a kind is the one that their label means: a heap's own maximum beside `-Xmx`, what
-    /// is free of all nodes beside what is free of one, a heap's maximum beside the threshold at which it refuses.
-    const OTHER_FIGURE: [&str; 3] = ["activemq-heap", "gamer-memfree", "t20a-geode-lowmemory"];
+    /// is free of all nodes beside what is free of one, a heap's maximum beside the threshold at which it refuses, of a
+    /// collector's tries the first beside the last, which it could not do without (bdwgc's alloc.c).
+    const OTHER_FIGURE: [&str; 4] = ["activemq-heap", "gamer-memfree", "t20a-geode-lowmemory", "bdwgc-null"];
     if variable("OOMDOC_SHAPES").is_some() || variable("OOMDOC_MESSAGES").is_some() {
         return;
     }
@@ -327,7 +328,8 @@ fn opened_sets_keep_what_they_taught() {
         return;
     }
     // A third of the figures that are not read stand in tables asked for at another moment, which are left out on purpose.
-    // Without the twenty-eighth set, in which 61 % of the programs are named, that is 75 %.
+    // Without the twenty-eighth set, in which 61 % of the programs are named, that is 75 %; in the twenty-ninth every
+    // fifth harmless log is taken for a failure.
     plain.assert_at_least([94, 74, 91, 74]);
 }
 

@@ -57,12 +57,17 @@ fn bare_error(document: &Document, position: usize) -> Option<Event> {
     }
     let near =
         || field::before(position, 3).chain(field::behind(document, position, 3)).map(|at| field::text(document, at));
-    if !(line.contains("ggml") || near().any(|line| line.contains("ggml"))) {
+    // Metal's code stands far from the last line of llama.cpp's start.
+    let started = || field::before(position, METAL_BEFORE).any(|at| field::text(document, at).contains("llama_"));
+    if !(line.contains("ggml") || near().any(|line| line.contains("ggml")) || metal && started()) {
         return None;
     }
     let slug = if metal { "llamacpp-metal-error" } else { "llamacpp-cuda-error" };
     let mut event = field::event(document, position, slug, Program::LlamaCpp, Resource::Gpu);
     event.sign(Sign::NoFigures);
+    if metal {
+        event.sign(Sign::Mps);
+    }
     let device = near().find_map(|line| field::number_after(line, "current device:"));
     if let Some(device) = device.and_then(|device| u32::try_from(device).ok()) {
         event.facts.device.note(device, event.at);
@@ -70,6 +75,9 @@ fn bare_error(document: &Document, position: usize) -> Option<Event> {
     projected(document, position, &mut event);
     Some(event)
 }
+
+/// Lines before a code of Metal's in which llama.cpp shows that it is the one that runs.
+const METAL_BEFORE: usize = 12;
 
 /// Lines before a failure in which llama.cpp (`common_fit_params`, from the end of 2025 on) tells what it will take.
 const PROJECTED_BEFORE: usize = 200;

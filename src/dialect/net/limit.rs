@@ -15,7 +15,10 @@ const KILLED: &[&str] = &["kill", "terminated by", "evict", "sigterm", "signal 9
 pub(super) fn refused(lower: &str, printed: bool) -> bool {
     let says = |words: &[&str]| words.iter().any(|word| lower.contains(word));
     // PostgreSQL allows a GiB for one piece, whatever there is.
-    let outright = says(&["out of memory quota", "invalid memory alloc request size"]);
+    // `Too little memory given for the algorithm`: of what its user had given it.
+    let given = ["given", "granted", "assigned", "allotted", "specified"];
+    let given = given.iter().any(|word| lower.contains(&format!("memory {word}"))) && says(&["too little", "enough"]);
+    let outright = given || says(&["out of memory quota", "invalid memory alloc request size"]);
     (printed || says(LIMITS) && says(REACHED) || outright) && !says(KILLED)
 }
 
@@ -31,6 +34,7 @@ mod tests {
             "error 1105: out of memory quota!",
             "request aborted: process memory limit exceeded",
             "query aborted, its budget is exhausted",
+            "fatal error: too little memory given for the local algorithm!",
         ] {
             assert!(refused(text, false), "{text}");
         }

@@ -12,7 +12,7 @@ mod roles;
 mod state;
 mod words;
 
-pub use outcome::{is_prompt, keeps_a_trace};
+pub use outcome::{is_listed, is_prompt, keeps_a_trace};
 
 use super::joined::begins_with_stamp;
 use super::pytorch::library;
@@ -160,11 +160,16 @@ fn of_a_disk(document: &Document, position: usize, lower: &str) -> bool {
 
 /// True for a collector's warning where its program's own word follows, which has the figures.
 fn warns_before_the_program(document: &Document, position: usize) -> bool {
+    // Each try that the heap did not grow by has a line; the last one, of the least, stands before the failure.
+    let text = field::text(document, position);
+    let tries = text.contains("Failed to expand heap by");
     let own = |at: usize| {
         let line = field::text(document, at);
-        !line.starts_with("GC Warning:") && line.to_ascii_lowercase().contains("out of memory")
+        let own = !line.starts_with("GC Warning:") && !line.starts_with("Warning:");
+        own && line.to_ascii_lowercase().contains("out of memory")
+            || tries && line.starts_with("GC Warning: Out of Memory!")
     };
-    field::text(document, position).starts_with("GC Warning:") && field::behind(document, position, 6).any(own)
+    (text.starts_with("GC Warning:") || tries) && field::behind(document, position, 6).any(own)
 }
 
 /// True for a remark that somebody typed at a prompt: `$ # colleagues got "out of memory", so convert before`.
@@ -175,7 +180,9 @@ fn is_remark(line: &str) -> bool {
     let handed_on = || ["(\"", "('", "[\"", "['", "= \"", "= '"].iter().any(|quotes| line.contains(quotes));
     let explained = ["this error occurs", "this error is returned", "this error means", "this exception is thrown"];
     let explains = |lower: &str| explained.iter().any(|words| lower.trim_start().starts_with(words));
-    line.starts_with(">>> ") && handed_on()
+    // A rule of a firewall with somebody's remark.
+    line.contains(" --comment \"")
+        || line.starts_with(">>> ") && handed_on()
         || line.find("$ # ").is_some_and(|at| at <= PROMPT)
         || explains(&line.to_lowercase())
 }
@@ -615,8 +622,7 @@ fn reports(line: &str, before: &str, behind: &str, said: &str) -> bool {
         return false;
     }
     // The word that holds it is an option, a setting, a test, a counter or a function.
-    let word_start = before.rfind(char::is_whitespace).map_or(0, |at| at + 1);
-    let word = &before[word_start..];
+    let word = before.rsplit(char::is_whitespace).next().unwrap_or_default();
     let option = word.starts_with("--")
         || word.starts_with("-x")
         || word.starts_with("-d")
@@ -671,7 +677,13 @@ fn reports(line: &str, before: &str, behind: &str, said: &str) -> bool {
     let stars = opening.len() - opening.trim_start_matches('*').len();
     let bold = stars == 2 && opening[stars..].starts_with(|c: char| c.is_alphanumeric());
     // `**ERROR**: out of memory` prints its level so.
-    let bold = bold && opening[stars..].split_once("**").is_none_or(|(word, _)| level(word) != Some(Level::Error));
+    // `- **Exception Message:** …`: a field of a report of errors.
+    let of_an_error = |label: &str| {
+        level(label) == Some(Level::Error)
+            || label.split(|c: char| !c.is_alphabetic()).any(|word| matches!(word, "ERROR" | "EXCEPTION" | "FAILURE"))
+    };
+    let bold =
+        bold && opening[stars..].split_once("**").is_none_or(|(label, _)| !of_an_error(&label.to_ascii_uppercase()));
     // A row of a table has several cells; a message in a frame is one.
     let row = opening.starts_with('|') && opening.trim_end().trim_matches('|').contains('|');
     // ` *ERROR in …`, as solvers print their level.
@@ -680,7 +692,7 @@ fn reports(line: &str, before: &str, behind: &str, said: &str) -> bool {
     let listed = opening.strip_prefix("- ").is_some_and(|rest| {
         let key = rest.split(':').next().unwrap_or_default().to_ascii_uppercase();
         let stamped = rest.starts_with(|c: char| c.is_ascii_digit()) && level(rest) == Some(Level::Error);
-        level(&key) != Some(Level::Error) && !stamped
+        !of_an_error(&key) && !stamped
     });
     // `#17 31.09 …`, as BuildKit prints what a step of an image's build says.
     let built = opening.strip_prefix('#').is_some_and(|rest| {
@@ -1328,6 +1340,7 @@ fn figures(document: &Document, position: usize, event: &mut Event, from: usize,
             || lower.contains("request")
             || lower.contains("requir")
             || lower.contains("mmap")
+            || lower.contains("expand heap")
             || lower.contains("memory") && tells_memory(text)
         {
             take(at, None);

@@ -496,6 +496,8 @@ fn places(line: &str, next: &str, at: Span, cut: bool, base: Base) -> Vec<Place>
         let inside = before
             .is_some_and(|c| c.is_alphanumeric() && c.is_ascii() || matches!(c, '_' | '.' | ',' | '#' | '@' | '$'))
             || before == Some('-') && !line[..start - 1].ends_with(|c: char| c.is_ascii_digit());
+        // STAR's `not less than169936370912`.
+        let inside = inside && !line[..start].ends_with(" than");
         let number = &line[start..end];
         let rest = &line[end..];
         // `20250312_081120_00017`, `2210-2244-22`: names.
@@ -1718,7 +1720,9 @@ fn classed(
     let Around { before, after, refused, of, beside } = around;
     let Some(place) = places.get(i) else { return Said::NoSize };
     let alone = || {
-        refused.filter(|refused| places.len() == 1 && place.from >= *refused && !place.bare).map(|_| Fact::Requested)
+        // `dimensions 1024 x 768 (3145728 bytes)`: the only one of them that is a size.
+        let sole = !place.bare && places.iter().filter(|place| !place.bare).count() == 1;
+        refused.filter(|refused| sole && place.from >= *refused).map(|_| Fact::Requested)
     };
     // What has elements is as large as they are many: `array of size 1688`.
     let elements = ["array of", "vector of", "matrix of", "list of", "table of", "tensor of", "map of", "queue of"];
@@ -1735,6 +1739,10 @@ fn classed(
         (number && noun.bytes().all(|byte| byte.is_ascii_alphabetic()) && !FILLERS.contains(&noun)).then_some(())
     };
     if each().is_some() {
+        return Said::NoSize;
+    }
+    // `(Xms 4096 kb, Xmx 8192 kb)`: what a heap begins with.
+    if before.trim_end().to_ascii_lowercase().ends_with("xms") {
         return Said::NoSize;
     }
     // `exceeds total capacity by 5 GiB`: an excess, and `where each bank needs 5 GiB`: a share.
@@ -1785,6 +1793,10 @@ fn classed(
     // `out of memory -- size == 12MB`, `(size: 12 MB)`: the size of nothing else that is named.
     let told_size = || {
         let lead = before.trim_end().trim_end_matches([':', '=', ' ']).to_ascii_lowercase();
+        // `fatal out of memory (4096 bytes)`
+        if lead.ends_with("out of memory (") && after.starts_with(')') && !place.bare {
+            return Some(Fact::Requested);
+        }
         let lead = lead.strip_suffix("size").map(str::trim_end)?;
         let spoken = lead.contains("out of memory") || lead.contains("not enough memory");
         let sized = !place.bare || place.figure.bytes >= LEAST_LARGE;

@@ -161,8 +161,8 @@ fn on_lines_of_their_own(document: &Document, position: usize, event: &mut Event
             continue;
         }
         let near = position - at <= LINES;
-        // What a device or machine has doesn't change; everything else does.
-        if !(near || one.fact == Fact::Capacity && one.whose != Whose::Unsaid) {
+        // What a device or machine has doesn't change, nor what a program was set to; everything else does.
+        if !(near || matches!(one.fact, Fact::Capacity | Fact::Limit) && one.whose != Whose::Unsaid) {
             continue;
         }
         match told.iter().find(|known| known.fact == one.fact) {
@@ -261,9 +261,11 @@ fn names_host(lower: &str) -> bool {
 const FREE: &[&str] = &["free", "available", "avail", "unused", "remaining", "left"];
 const USED: &[&str] = &["used", "usage", "use", "occupied", "consumed", "footprint", "rss", "resident"];
 const PEAK: &[&str] = &["peak", "maximum", "max", "highest"];
-const WHOLE: &[&str] = &["total", "capacity", "size", "installed", "global", "physical"];
+const WHOLE: &[&str] = &["total", "capacity", "size", "installed", "global", "physical", "real"];
 const NEED: &[&str] = &["required", "require", "requires", "need", "needs", "needed"];
 const LIMIT: &[&str] = &["limit", "budget", "quota", "ceiling"];
+/// With one of these a maximum is what was set, and no peak.
+const SET: &[&str] = &["target", "allowed", "permitted", "configured", "processing"];
 const MEMORY: &[&str] = &["memory", "mem", "vram", "ram", "hbm", "footprint", "rss"];
 /// With one of these a label is of something else: a part, a plan, another store.
 const OTHERS: &[&str] = &[
@@ -428,7 +430,8 @@ fn of_set_below<'a>(set: &roles::Set<'a>, headings: &[String]) -> Option<Labelle
     let column = set.before.ends_with("  ") || set.before.ends_with('\t');
     let tied = lead.ends_with([':', '=']) && !lead.ends_with("::");
     let behind = set.after.trim();
-    let ends = matches!(behind.trim_end_matches(['.', ',', '|']), "" | "total") || tied && behind.starts_with(", ");
+    let ends =
+        matches!(behind.trim_end_matches(['.', ',', '|', '=', ' ']), "" | "total") || tied && behind.starts_with(", ");
     // `step 12 GPU memory: 9 GiB`: what was used then.
     let counts = ["step", "epoch", "iter", "loss"].iter().any(|word| lead.to_ascii_lowercase().contains(word));
     if !(tied || column) || !ends || counts {
@@ -489,6 +492,7 @@ fn role(label: &str, headings: &[String]) -> Option<(Fact, Whose)> {
         (false, _, true) => Fact::Allocated,
         (false, true, false) => Fact::Used,
         (false, false, false) if has(LIMIT) => Fact::Limit,
+        (false, false, false) if peak && has(SET) => Fact::Limit,
         (false, false, false) if peak => return None,
         (false, false, false) if has(WHOLE) || whose == Whose::Device && has(MEMORY) => Fact::Capacity,
         _ => return None,
@@ -538,6 +542,7 @@ mod tests {
             ("Host:    node22 (AVX2, FMA3, 250 GB RAM)", (Capacity, Host, 250 << 10)),
             ("Maximum memory usage: 900 MiB", (Peak, Unsaid, 900)),
             ("memory limit = 700 MiB", (Limit, Unsaid, 700)),
+            ("Maximum memory for processing :    12 GiB", (Limit, Unsaid, 12 << 10)),
             ("Memory required per process   :  700 MiB", (Fact::Needed, Host, 700)),
         ] {
             assert_eq!(told(line), Some(said), "{line}");

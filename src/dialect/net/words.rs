@@ -62,6 +62,10 @@ pub const TRIGGERS: &[&str] = &[
     "(?i)alloc mem",
     "(?i)buffer alloc",
     "(?i)failed to alloc",
+    "(?i)failed attempt to alloc",
+    "(?i)cannot request mem",
+    "(?i)unable to setup memory (12",
+    "(?i)memory allocation problem",
     "(?i)failed to reserve",
     "(?i)failed to map",
     "(?i)failed to create buffer",
@@ -926,6 +930,9 @@ const SENTENCES: &[(&str, Option<Resource>)] = {
         ("cannot memory map", Some(Host)),
         ("could not memory map", Some(Host)),
         ("failed to memory map", Some(Host)),
+        ("cannot request memory", Some(Host)),
+        ("unable to setup memory (12)", Some(Host)),
+        ("memory allocation problem", None),
         ("memory allocation failed", None),
         ("memory allocation failure", None),
         ("memory allocation error", None),
@@ -1042,6 +1049,7 @@ const SENTENCES: &[(&str, Option<Resource>)] = {
 /// Words for a refusal; beside one of [`MATTER`] they mean memory.
 const REFUSALS: &[&str] = &[
     "failed to alloc",
+    "failed attempt to alloc",
     "failed to reserve",
     "failed to map",
     "failed to create buffer",

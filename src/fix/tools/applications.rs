@@ -18,7 +18,127 @@ const MEGA_NERF_RAYS: Line = option("--ray_chunk_size 12000 --dist_chunk_size 40
 const SHORTER_REQUESTS: Line =
     said(Target::Program, "fewer or shorter texts in one request", "每个请求中更少或更短的文本");
 
+const COGVIDEO_OFFLOAD: Line =
+    option("pipe.enable_sequential_cpu_offload(); pipe.vae.enable_slicing(); pipe.vae.enable_tiling()").note(
+        "in cli_demo.py of CogVideo, in place of pipe.to(device)",
+        "写在 CogVideo 的 cli_demo.py 中，代替 pipe.to(device)",
+    );
+
+const COGVIDEO_FRAMES: Line = said(
+    Target::Program,
+    "fewer frames or a smaller picture: --num_frames, --width and --height where cli_demo.py has them",
+    "更少的帧或更小的画面：cli_demo.py 的 --num_frames、--width、--height（若该版本有）",
+);
+
+const COMPREFACE_WORKERS: Line =
+    option("uwsgi_processes=1").note("in .env; 2 unless set: a model in each", "写在 .env；默认 2：每个进程一份模型");
+
+const MLX_CONTEXT: Line =
+    option("--context-length <fewer>").note("of mlx-openai-server launch", "mlx-openai-server launch 的选项");
+
+const VAPOR_REFINEMENT: Line = said(
+    Target::Program,
+    "a lower Refinement under Fidelity in the renderer's Variables tab, or a smaller region",
+    "在渲染器 Variables 页的 Fidelity 中降低 Refinement，或选更小的区域",
+);
+
 pub(super) const TOOLS: &[Tool] = &[
+    // VAPOR, a window that draws volumes. Seen in NCAR/VAPOR, lib/render/VolumeRectilinear.cpp (CheckHardwareSupport,
+    // whose words these are: nx × ny × nz × 16 bytes) and apps/vaporgui/FidelityWidget.cpp. A level of detail alone
+    // keeps the dimensions: it frees nothing. Programs of OpenGL stand in nvidia-smi's own table and in no query.
+    Tool {
+        name: "VAPOR",
+        files: &[],
+        scripts: &["vaporgui", "Not enough GPU RAM free"],
+        clue: None,
+        rows: &[
+            ("smaller-batch", VAPOR_REFINEMENT),
+            ("less-at-once", VAPOR_REFINEMENT),
+            (
+                "free-the-device",
+                line(Target::Shell, "nvidia-smi")
+                    .note("on NVIDIA: its table lists windows too, type G", "NVIDIA：其表格也列出图形程序（类型 G）"),
+            ),
+        ],
+        lacks: &[
+            "chunk-the-operation",
+            "mixed-precision",
+            "weight-quantisation",
+            "weight-offload",
+            "fix-the-shape",
+            "more-devices",
+        ],
+    },
+    // mlx-openai-server. Seen in cubist38/mlx-openai-server at v1.5.1 to v1.8.1: app/cli.py (--context-length,
+    // --decode-concurrency since 1.8.0, --max-concurrency gone from 1.7.0), app/models/mlx_lm.py and
+    // app/core/handler_process.py (since 1.7.0 MLX's cache is emptied after each piece of a prompt). By its issue 188
+    // a newer release cures the count of buffers that grows. Its name is met with and without its ending.
+    Tool {
+        name: "mlx-openai-server",
+        files: &["/mlx_openai_server/"],
+        scripts: &["mlx-openai-server", "mlx-openai"],
+        clue: None,
+        rows: &[
+            (
+                "evaluate-each-step",
+                line(Target::Shell, "pip install -U mlx-openai-server").note(
+                    "1.7.0 and later empty MLX's cache after each piece of a prompt",
+                    "1.7.0 起每处理一段提示后清空 MLX 的缓存",
+                ),
+            ),
+            ("max-model-len", MLX_CONTEXT),
+            ("smaller-batch", MLX_CONTEXT),
+            ("less-at-once", MLX_CONTEXT),
+            (
+                "fewer-sequences",
+                option("--decode-concurrency 1").note(
+                    "since 1.8.0; before 1.7.0 --max-concurrency 1",
+                    "1.8.0 起；1.7.0 之前为 --max-concurrency 1",
+                ),
+            ),
+        ],
+        lacks: &["chunk-the-operation", "mixed-precision", "no-grad-in-eval"],
+    },
+    // CompreFace's embedding-calculator, a container. Seen in exadel-inc/CompreFace, dev/docker-compose-gpu.yml, .env
+    // (max_detect_size, uwsgi_processes 2) and embedding-calculator/src/constants.py (GPU_IDX, IMG_LENGTH_LIMIT). A
+    // request holds one picture.
+    Tool {
+        name: "CompreFace",
+        files: &["/services/facescan/plugins/"],
+        scripts: &[],
+        clue: None,
+        rows: &[
+            ("smaller-batch", COMPREFACE_WORKERS),
+            ("less-at-once", COMPREFACE_WORKERS),
+            ("fewer-at-once", COMPREFACE_WORKERS),
+            ("share-one-model", COMPREFACE_WORKERS),
+            ("smaller-images", option("max_detect_size=<smaller>").note("in .env", "写在 .env")),
+            (
+                "other-device",
+                option("GPU_IDX=<index>").note("environment of compreface-core", "compreface-core 的环境变量"),
+            ),
+        ],
+        lacks: &["mixed-precision", "chunk-the-operation", "no-grad-in-eval", "weight-offload"],
+    },
+    // CogVideo's script for one film, which its users change themselves. Seen in zai-org/CogVideo,
+    // inference/cli_demo.py: at 34dd614 it only moves the pipeline to the device, since f7721c7 it offloads; later it
+    // names the three calls (lines 150 to 152). Attention is fused already, and the weights are of 16 bit.
+    Tool {
+        name: "CogVideo's cli_demo.py",
+        files: &["/inference/cli_demo.py"],
+        scripts: &[],
+        clue: None,
+        rows: &[
+            ("chunk-the-operation", COGVIDEO_OFFLOAD),
+            ("weight-offload", COGVIDEO_OFFLOAD),
+            ("vae-tiling", COGVIDEO_OFFLOAD),
+            ("smaller-batch", COGVIDEO_FRAMES),
+            ("less-at-once", COGVIDEO_FRAMES),
+            ("smaller-images", COGVIDEO_FRAMES),
+            ("fix-the-shape", COGVIDEO_FRAMES),
+        ],
+        lacks: &["fused-attention", "mixed-precision", "no-grad-in-eval", "gradient-checkpointing"],
+    },
     // UMEP's SUEWS in QGIS, a window around SuPy: it is given files of the weather (5 minutes a row by itself) and of
     // the grids. By its issues 371 and 465 a long period is run in years.
     Tool {

@@ -21,6 +21,31 @@ const OF_A_FIXED_SIZE: &[&str] = &[
 const WTDBG2: Line = option("wtdbg2 -x sq -g <size> -X 40 -S 8 ...")
     .note("-g: the genome's; without it -X leaves out no read", "-g 为基因组大小；没有它 -X 不会略去读段");
 
+const BAZEL_JOBS: Line = line(Target::Shell, "bazel build --jobs=2 --local_resources=memory=<MB> ...")
+    .note("older releases: --local_ram_resources=<MB>", "旧版本：--local_ram_resources=<MB>");
+
+const NEXUSMINER_GPUS: Line = said(
+    Target::Program,
+    "fewer workers of \"hardware\": \"gpu\" in miner.conf for one NexusMiner",
+    "在 miner.conf 中减少单个 NexusMiner 的 \"hardware\": \"gpu\" 的 worker",
+);
+
+const XMRIG_BLOCKS: Line = option("\"threads\": 32, \"blocks\": <half>").note(
+    "config.json, cuda → rx; then \"threads\": 16, last \"dataset_host\": true",
+    "config.json 的 cuda → rx；再试 \"threads\": 16，最后 \"dataset_host\": true",
+);
+
+const FILECOIN_BATCH: Line = line(Target::Shell, "export FIL_PROOFS_MAX_GPU_COLUMN_BATCH_SIZE=200000").note(
+    "400000 unless set; FIL_PROOFS_MAX_GPU_TREE_BATCH_SIZE=350000 of 700000",
+    "默认 400000；FIL_PROOFS_MAX_GPU_TREE_BATCH_SIZE=350000，默认 700000",
+);
+
+const FILECOIN_ON_THE_CPU: Line = said(
+    Target::Shell,
+    "last: columns on the CPU, without FIL_PROOFS_USE_GPU_COLUMN_BUILDER=1",
+    "最后：在 CPU 上构建列，去掉 FIL_PROOFS_USE_GPU_COLUMN_BUILDER=1",
+);
+
 const MONGOSHAKE: Line = option("incr_sync.fetcher.buffer_capacity = 64").note(
     "256 unless set; incr_sync.worker.batch_queue_size = 16; collector.conf",
     "默认 256；incr_sync.worker.batch_queue_size = 16；collector.conf",
@@ -119,7 +144,8 @@ pub(super) const TOOLS: &[Tool] = &[
         lacks: &["smaller-batch", "mixed-precision", "weight-quantisation", "weight-offload", "chunk-the-operation"],
     },
     // Redis, redis.conf at 4f8cdc2 (2024-10): maxmemory-policy is noeviction unless set, under which writes are refused
-    // once maxmemory is reached; a cache may drop what is used least. Both can be set while it runs.
+    // once maxmemory is reached; a cache may drop what is used least. Both can be set while it runs. What keeps jobs in
+    // it loses them by any other policy (sidekiq issue 5558): the limit comes first.
     Tool {
         name: "Redis",
         files: &[],
@@ -128,14 +154,15 @@ pub(super) const TOOLS: &[Tool] = &[
         rows: &[
             (
                 "raise-runtime-limit",
-                option("maxmemory-policy allkeys-lru").note(
-                    "a cache: redis.conf, or redis-cli CONFIG SET",
-                    "用作缓存时：redis.conf，或 redis-cli CONFIG SET",
+                option("maxmemory <more>").note(
+                    "below the RAM: redis.conf, or redis-cli CONFIG SET",
+                    "低于内存：redis.conf，或 redis-cli CONFIG SET",
                 ),
             ),
             (
                 "raise-runtime-limit",
-                option("maxmemory <more>").note("redis.conf; below the RAM", "redis.conf；低于内存"),
+                option("maxmemory-policy allkeys-lru")
+                    .note("a cache alone: it drops keys, and jobs of a queue", "仅用于缓存：会丢弃键，队列则丢失任务"),
             ),
         ],
         lacks: &["smaller-batch", "mixed-precision"],
@@ -549,6 +576,16 @@ pub(super) const TOOLS: &[Tool] = &[
         )],
         lacks: &["smaller-batch", "mixed-precision", "read-less-at-once"],
     },
+    // Bazel's server that went without a word, under as many actions as the machine has cores: no Java heap was full,
+    // and a larger one leaves less for them. --jobs and --local_resources as below.
+    Tool {
+        name: "Bazel's server",
+        files: &[],
+        scripts: &["Server terminated abruptly"],
+        clue: None,
+        rows: &[("raise-runtime-limit", BAZEL_JOBS), ("fewer-at-once", BAZEL_JOBS)],
+        lacks: &["smaller-batch", "mixed-precision"],
+    },
     // Bazel: docs/memory (configure/memory): --host_jvm_args is a startup option, before the command; three flags
     // that keep less. ExecutionOptions.java: --local_ram_resources in MB (67 % of RAM unless set);
     // --local_resources=memory=<MB> in builds pinned to 8.3.1. fewer_at_once.rs has `bazel build --jobs=2 ...`
@@ -559,11 +596,7 @@ pub(super) const TOOLS: &[Tool] = &[
         scripts: &["bazel"],
         clue: None,
         rows: &[
-            (
-                "fewer-at-once",
-                line(Target::Shell, "bazel build --jobs=2 --local_resources=memory=<MB> ...")
-                    .note("older releases: --local_ram_resources=<MB>", "旧版本：--local_ram_resources=<MB>"),
-            ),
+            ("fewer-at-once", BAZEL_JOBS),
             (
                 "raise-runtime-limit",
                 line(Target::Shell, "bazel --host_jvm_args=-Xmx<size> build ...")
@@ -830,6 +863,36 @@ pub(super) const TOOLS: &[Tool] = &[
         ],
         lacks: &["smaller-batch", "mixed-precision", "fewer-workers"],
     },
+    // ClickHouse at the limit of the whole server. Seen in ClickHouse/ClickHouse, programs/server/Server.cpp: unless
+    // set it is max_server_memory_usage_to_ram_ratio (0.9) of what the machine or container has, and a larger
+    // max_server_memory_usage is lowered to that. The words are those of its releases since and before 24.10.
+    Tool {
+        name: "ClickHouse at its server's limit",
+        files: &[],
+        scripts: &["(total) memory limit exceeded", "Memory limit (total) exceeded"],
+        clue: None,
+        rows: &[
+            (
+                "raise-runtime-limit",
+                said(
+                    Target::Program,
+                    "more memory for the container or machine: unless set the limit is nine tenths of it",
+                    "给容器或机器更多内存：默认上限是其九成",
+                ),
+            ),
+            (
+                "raise-runtime-limit",
+                option("max_server_memory_usage_to_ram_ratio: 0.95").note("0.9 unless set", "默认 0.9"),
+            ),
+            (
+                "raise-runtime-limit",
+                option("max_server_memory_usage: <more>").note("only where it was set lower", "仅当它曾被设得更低"),
+            ),
+            ("smaller-buffers", option("mark_cache_size: <smaller>").note("and the other caches", "以及其他缓存")),
+            ("fewer-at-once", option("SET max_threads = <fewer>").note("of one query", "单个查询的线程数")),
+        ],
+        lacks: WITHOUT_BATCHES,
+    },
     // ClickHouse: max_bytes_before_external_group_by, max_bytes_before_external_sort (0 in tests that turn it off),
     // users pair 5 GB with a max_memory_usage of 10 GB; max_threads, max_block_size.
     // max_bytes_ratio_before_external_* in newer ones. setting.rs raises the limits.
@@ -849,6 +912,67 @@ pub(super) const TOOLS: &[Tool] = &[
             ("fewer-at-once", option("SET max_threads = <fewer>").note("of one query", "单个查询的线程数")),
         ],
         lacks: WITHOUT_BATCHES,
+    },
+    // Greenplum. Seen in greenplum-db/gpdb, src/backend/utils/mmgr/memprot.c ("failed to allocate … from system":
+    // malloc was refused; "available" is what is left of its own quota) and its page on gp_vmem_protect_limit: (swap +
+    // RAM × vm.overcommit_ratio) × 0.9, divided by the segments of a host. statement_mem is of one statement.
+    Tool {
+        name: "Greenplum",
+        files: &[],
+        scripts: &["greenplum"],
+        clue: None,
+        rows: &[
+            (
+                "raise-host-limit",
+                line(Target::Shell, "sysctl vm.overcommit_ratio=<more>")
+                    .note("with vm.overcommit_memory = 2, on each host", "配合 vm.overcommit_memory = 2，每台主机"),
+            ),
+            (
+                "raise-host-limit",
+                line(Target::Shell, "gpconfig -c gp_vmem_protect_limit -v <MB>").note(
+                    "MB of a segment, at most (swap + RAM × ratio) × 0.9 / segments",
+                    "每个 segment 的 MB 数，至多（交换区 + 内存 × 比例）× 0.9 / segment 数",
+                ),
+            ),
+            (
+                "fewer-at-once",
+                option("SET statement_mem = '<MB>MB'").note("less; or fewer clients", "调小；或减少客户端"),
+            ),
+            (
+                "read-less-at-once",
+                option("SET statement_mem = '<MB>MB'").note("less: the rest goes to disk", "调小：其余写到磁盘"),
+            ),
+        ],
+        lacks: WITHOUT_BATCHES,
+    },
+    // Ollama of the time when its sources lay in jmorganca/ollama, until 0.1.2x: `ollama show` takes one of --license,
+    // --modelfile and others (ollama/ollama, cmd/cmd.go of that time); OLLAMA_NUM_PARALLEL, `ollama ps` and a quantised
+    // cache came later. Paths of its sources stand in its messages.
+    Tool {
+        name: "Ollama of its first year",
+        files: &["/jmorganca/ollama/"],
+        scripts: &["/jmorganca/ollama/"],
+        clue: None,
+        rows: &[
+            (
+                "weight-quantisation",
+                line(Target::Ollama, "ollama show --modelfile MODEL")
+                    .note("names the file; then run a tag with fewer bits", "显示所用文件；再换位数更少的标签"),
+            ),
+            (
+                "max-model-len",
+                line(Target::Ollama, "PARAMETER num_ctx {shown}")
+                    .note("or options: {\"num_ctx\": …}", "或 options: {\"num_ctx\": …}"),
+            ),
+            (
+                "free-the-device",
+                line(Target::Shell, "nvidia-smi").note(
+                    "ends in \"version mismatch\" after a driver's update: restart the machine first",
+                    "若报 version mismatch（更新过驱动）：先重启机器",
+                ),
+            ),
+        ],
+        lacks: &["fewer-sequences", "kv-cache-dtype", "share-one-model"],
     },
     // Prometheus, docs/command-line/prometheus.md (2.5x or 3.0): --query.max-concurrency 20, --query.max-samples
     // 50000000, --rules.max-concurrent-evals 4, --storage.remote.read-concurrent-limit 10;
@@ -1053,11 +1177,12 @@ pub(super) const TOOLS: &[Tool] = &[
     },
     // ethminer, ethminer/main.cpp: -L,--dag-load-mode 0 parallel, 1 sequential (GPUs one after another), 2 single;
     // once by words. Its DAG has the size of the epoch, on every GPU: no smaller problem, no other number, no share
-    // of GPUs. PhoenixMiner is closed: nothing of its options was verified, so none is given.
+    // of GPUs. What failed names functions of its own. PhoenixMiner is closed: nothing of its options was verified, so
+    // none is given.
     Tool {
         name: "ethminer",
         files: &[],
-        scripts: &["ethminer", "ethminer.exe"],
+        scripts: &["ethminer", "ethminer.exe", "dev::eth::CUDAMiner", "dev::eth::CLMiner"],
         clue: None,
         rows: &[(
             "fewer-at-once",
@@ -1072,6 +1197,64 @@ pub(super) const TOOLS: &[Tool] = &[
         clue: None,
         rows: &[],
         lacks: OF_A_FIXED_SIZE,
+    },
+    // NexusMiner. Seen in Nexusoft/NexusMiner, src/config/src/config/config.cpp and validator.cpp: a worker has
+    // "hardware" and, for gpu, "device", and nothing to halve. By its issue 9 it is the machine's memory and Windows'
+    // page file that do not suffice for so many GPUs.
+    Tool {
+        name: "NexusMiner",
+        files: &["/nexusminer/"],
+        scripts: &["NexusMiner", "NexusMiner.exe"],
+        clue: None,
+        rows: &[
+            (
+                "less-at-once",
+                said(
+                    Target::Windows,
+                    "a larger page file: some GB for each GPU that mines",
+                    "更大的页面文件：每个挖矿 GPU 需数 GB",
+                ),
+            ),
+            ("less-at-once", NEXUSMINER_GPUS),
+            ("fewer-at-once", NEXUSMINER_GPUS),
+        ],
+        lacks: &[
+            "smaller-batch",
+            "more-devices",
+            "mixed-precision",
+            "weight-quantisation",
+            "weight-offload",
+            "chunk-the-operation",
+            "read-less-at-once",
+            "fewer-workers",
+        ],
+    },
+    // XMRig on CUDA. Seen in xmrig/xmrig, src/backend/cuda/CudaBackend.cpp ("mem:" is free of all) and its issues 1595,
+    // 1355 and 1693: threads × blocks of "rx" each take a scratchpad (blocks are twice the processors of the card by
+    // itself); "dataset_host" keeps RandomX' 2 GiB in host memory, slowly.
+    Tool {
+        name: "XMRig",
+        files: &["/xmrig/"],
+        scripts: &["xmrig", "xmrig.exe"],
+        clue: None,
+        rows: &[("less-at-once", XMRIG_BLOCKS), ("smaller-batch", XMRIG_BLOCKS), ("weight-offload", XMRIG_BLOCKS)],
+        lacks: &["mixed-precision", "more-devices", "chunk-the-operation", "weight-quantisation", "shorter-sequences"],
+    },
+    // Filecoin's proofs. Seen in filecoin-project/rust-fil-proofs, README.md: MAX_GPU_COLUMN_BATCH_SIZE 400000 and
+    // MAX_GPU_TREE_BATCH_SIZE 700000, each with the prefix FIL_PROOFS_; USE_GPU_COLUMN_BUILDER is off unless set. The
+    // sector's size is fixed. storage-proofs-porep and bellperson are told by its messages, Lotus runs it.
+    Tool {
+        name: "Filecoin's proofs",
+        files: &["/rust-fil-proofs/"],
+        scripts: &["storage-proofs-porep", "lotus-worker", "lotus-miner", "lotus-bench"],
+        clue: None,
+        rows: &[
+            ("less-at-once", FILECOIN_BATCH),
+            ("less-at-once", FILECOIN_ON_THE_CPU),
+            ("smaller-batch", FILECOIN_BATCH),
+            ("smaller-batch", FILECOIN_ON_THE_CPU),
+        ],
+        lacks: &["mixed-precision", "more-devices", "chunk-the-operation", "weight-quantisation", "weight-offload"],
     },
     // hashcat, docs/hashcat-help.md (7.1.2): -w 1 to 4 (2 unless set), -n, -u, -T, -O (limits the passwords'
     // length), -d, --scrypt-tmto. It refuses -n without --force ("The manual use of the -n option (or

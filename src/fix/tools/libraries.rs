@@ -2,9 +2,39 @@
 
 use super::{Tool, option};
 use crate::domain::Target;
-use crate::fix::knob::{line, said};
+use crate::fix::knob::{Line, line, said};
+
+const DEEPXDE_PIECES: Line = option("np.vstack([model.predict(x, operator=pde) for x in np.array_split(X, 64)])")
+    .note("predict() takes all of X in one run", "predict() 一次算完整个 X");
+
+const DEEPXDE_POINTS: Line = option("dde.data.PDE(..., num_domain=<fewer>, num_test=<fewer>)")
+    .note("of train(): all points are one batch", "train() 时：所有点为一批");
 
 pub(super) const TOOLS: &[Tool] = &[
+    // DeepXDE, deepxde/model.py (predict(x, operator=None, callbacks=None) has no size of a batch), deepxde/data/pde.py
+    // at 04ab06a (num_domain, num_boundary, num_test: train() and test() work on all points at once). A derivative is
+    // computed in predict() too, which is no training. By its issue 230 pieces of X fit.
+    Tool {
+        name: "DeepXDE",
+        files: &["/deepxde/"],
+        scripts: &[],
+        clue: None,
+        rows: &[
+            ("smaller-batch", DEEPXDE_PIECES),
+            ("smaller-batch", DEEPXDE_POINTS),
+            ("smaller-eval-batch", DEEPXDE_PIECES),
+            ("less-at-once", DEEPXDE_PIECES),
+            ("less-at-once", DEEPXDE_POINTS),
+            ("chunk-the-operation", DEEPXDE_PIECES),
+        ],
+        lacks: &[
+            "gradient-checkpointing",
+            "mixed-precision",
+            "gradient-accumulation",
+            "no-grad-in-eval",
+            "smaller-images",
+        ],
+    },
     // matterport's Mask R-CNN, mrcnn/config.py at 0038eff: attributes of a class of one's own that inherits Config
     // (IMAGES_PER_GPU 2, a GPU of 12 GB takes 2 of 1024 by 1024; IMAGE_MAX_DIM 1024; TRAIN_ROIS_PER_IMAGE 200 for each
     // picture). BATCH_SIZE is computed from IMAGES_PER_GPU and GPU_COUNT: to set it does nothing. It is made of Keras

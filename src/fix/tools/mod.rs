@@ -10,10 +10,10 @@ mod wrappers;
 use super::case::Case;
 use super::knob::{Line, and_remark, line};
 use crate::cause::nature;
-use crate::dialect::naming;
+use crate::dialect::{Event, naming};
 use crate::domain::{Program, Target};
 use crate::incident::Incident;
-use crate::incident::context::{Clue, Context};
+use crate::incident::context::{Clue, Context, Spelled};
 
 /// A program that people run and set.
 pub struct Tool {
@@ -21,7 +21,8 @@ pub struct Tool {
     pub name: &'static str,
     /// Folders of its own and ends of the paths of its files, in lower case.
     pub files: &'static [&'static str],
-    /// Names of its scripts and commands, without folders, and options that no other program has.
+    /// Names of its scripts and commands, without folders; options and keys that no other program has; parts of
+    /// messages that it alone prints, which hold a space, a folder or `::`.
     pub scripts: &'static [&'static str],
     /// What a line of its own says.
     pub clue: Option<Clue>,
@@ -59,7 +60,7 @@ const KEPT_OF_A_NAME: usize = 15;
 struct Shown<'a> {
     /// The files of all frames and the script in lower case, each between a slash and a line's end.
     files: String,
-    /// Other files of Python that the command names, in the same form: configurations, in folders of any name.
+    /// Other files of Python and YAML that the command names, in the same form: configurations, in folders of any name.
     configurations: String,
     /// Its script, without folders.
     program: Option<&'a str>,
@@ -71,6 +72,15 @@ struct Shown<'a> {
     named: Vec<&'a str>,
     /// The name of the process that was killed, which may be cut.
     process: Option<&'a str>,
+    /// Names of the settings that the run was given, as they were written.
+    keys: Vec<&'a str>,
+    /// What tells of the failure.
+    event: &'a Event,
+}
+
+/// True for a part of a message, rather than a name or an option.
+fn is_of_a_message(script: &str) -> bool {
+    !script.starts_with('-') && (script.contains([' ', '/']) || script.contains("::"))
 }
 
 /// Without folders.
@@ -112,7 +122,9 @@ impl<'a> Shown<'a> {
         let source = |path: &&str| path.ends_with(".py");
         let frames = context.frames.iter().map(|frame| as_file(&frame.path()));
         let files = frames.chain(script.filter(source).map(as_file)).collect();
-        let configurations = command.into_iter().flat_map(str::split_whitespace).filter(source).map(as_file).collect();
+        let configuration = |path: &&str| [".py", ".yml", ".yaml"].iter().any(|end| path.ends_with(end));
+        let configurations =
+            command.into_iter().flat_map(str::split_whitespace).filter(configuration).map(as_file).collect();
         let words = command.map(|command| format!(" {} ", command.replace(['=', ' '], " "))).unwrap_or_default();
         let told = &incident.event.program;
         let by_messages = matches!(told, Program::Unlisted(_)) || TOLD_BY_MESSAGES.contains(told);
@@ -126,11 +138,16 @@ impl<'a> Shown<'a> {
             words,
             named: by_messages.then(|| told.id()).into_iter().chain(caller).collect(),
             process: incident.event.facts.process_name.get().map(String::as_str),
+            keys: context.options.values().map(Spelled::name).collect(),
+            event: &incident.event,
         }
     }
 
-    /// True where a script or command of this name ran, or one with this option.
+    /// True where a script or command of this name ran, or one with this option, or where the message says this.
     fn ran(&self, script: &str) -> bool {
+        if is_of_a_message(script) {
+            return self.event.prints(script);
+        }
         let cut = |name: &str| name.len() == KEPT_OF_A_NAME && script.starts_with(name);
         if script.starts_with('-') {
             return self.words.contains(&format!(" {script} "));
@@ -138,6 +155,7 @@ impl<'a> Shown<'a> {
         self.program == Some(script)
             || self.commands.contains(&script)
             || self.named.contains(&script)
+            || self.keys.iter().any(|key| key.trim_start_matches(['-', '+']) == script)
             || self.process.is_some_and(|name| name == script || cut(name))
     }
 

@@ -48,7 +48,145 @@ const DAIN_FRAMES: Line = said(
 const MINDONE_FRAMES: Line =
     option("--num_frames <fewer>").note("and a smaller --image_size: height and width", "并减小 --image_size：高与宽");
 
+const CNTK_BATCH: Line = option("minibatchSize = <half>").note(
+    "in the SGD block; in Python minibatch_size, or what next_minibatch() is given",
+    "写在 SGD 块；Python 中为 minibatch_size 或 next_minibatch() 的参数",
+);
+
+const FAIRSEQ_LUA_BATCH: Line = option("-maxbatch <tokens> -batchsize <half>")
+    .note("tokens on each GPU; 32 sentences unless set", "每个 GPU 的 token 数；默认 32 句");
+
+const CAFFE_BATCH: Line = option("batch_size: <half>").note(
+    "train.prototxt, data layer of the phase that fails; solver: iter_size (TRAIN) or test_iter (TEST): <twice>",
+    "train.prototxt 中失败阶段的数据层；solver：iter_size（TRAIN）或 test_iter（TEST）: <twice>",
+);
+
+/// Pictures of a detector's evaluation are as large as they come, and one at a time.
+const PADDLEOCR_SIDE: Line = option("DetResizeForTest: {limit_side_len: 960, limit_type: max}").note(
+    "detection, whose batch must be 1: in Eval.dataset.transforms of the .yml",
+    "检测模型的批大小只能为 1：写在 .yml 的 Eval.dataset.transforms",
+);
+
 pub(super) const TOOLS: &[Tool] = &[
+    // verl and what was made of it (Search-R1), by keys that its overrides alone have. Seen in
+    // PeterGriffinJin/Search-R1, train_ppo.sh (all offloads true) and verl/trainer/config/ppo_trainer.yaml (false
+    // unless set): what they move lies in the host's memory. Actors of Ray are made by verl/trainer/main_ppo.py.
+    Tool {
+        name: "verl",
+        files: &[],
+        scripts: &["data.max_prompt_length", "data.max_response_length"],
+        clue: None,
+        rows: &[
+            (
+                "raise-host-limit",
+                option(
+                    "actor_rollout_ref.actor.fsdp_config.param_offload=false \
+                     actor_rollout_ref.actor.fsdp_config.optimizer_offload=false",
+                )
+                .note(
+                    "where they are true and the GPUs have room; grad_offload, ref and critic likewise",
+                    "若为 true 且显存有余；grad_offload、ref 与 critic 同样",
+                ),
+            ),
+            (
+                "raise-host-limit",
+                option("data.train_batch_size=<half> data.val_batch_size=<half>")
+                    .note("or nodes with more RAM", "或内存更大的节点"),
+            ),
+        ],
+        lacks: &["fewer-at-once"],
+    },
+    // kraken's ketos. Seen in mittagessen/kraken: kraken/ketos/segmentation.py (4.2.0 and 5.2.9: --workers 1 unless
+    // set), kraken/ketos/__init__.py and kraken/configs/base.py of 7 (an option of ketos, before the command). By its
+    // issue 423 segtrain of 4.2 grows, which 4.3.0 mends (34cac17, 911fcac).
+    Tool {
+        name: "kraken's ketos",
+        files: &["/kraken/ketos/"],
+        scripts: &["ketos"],
+        clue: None,
+        rows: &[
+            (
+                "fewer-workers",
+                option("ketos segtrain --workers 0 ...").note(
+                    "or train; from 7 on: ketos --workers 0 segtrain ...",
+                    "或 train；7 起：ketos --workers 0 segtrain ...",
+                ),
+            ),
+            (
+                "find-the-leak",
+                line(Target::Shell, "pip install -U kraken")
+                    .note("4.3.0 and later: segtrain of 4.2 grew", "4.3.0 起：4.2 的 segtrain 会不断增长"),
+            ),
+        ],
+        lacks: &["no-python-lists-in-dataset", "read-less-at-once", "gradient-checkpointing", "chunk-the-operation"],
+    },
+    // CNTK. Seen in microsoft/CNTK, Source/Math/GPUMatrix.cu, and its issues 1688, 1009 (256 to 32 ran) and 220:
+    // "CUBLAS failure 3: … ; GPU=0 ; hostname=…", bare behind the exception's name. ONNX Runtime, which has the same
+    // words, puts its own mark or a path before them.
+    Tool {
+        name: "CNTK",
+        files: &["/cntk/"],
+        scripts: &["cntk", "cntk.exe", "RuntimeError: CUBLAS failure ", "RuntimeError: cuDNN failure "],
+        clue: None,
+        rows: &[("smaller-batch", CNTK_BATCH), ("less-at-once", CNTK_BATCH)],
+        lacks: &[
+            "arena-growth",
+            "raise-runtime-limit",
+            "gradient-checkpointing",
+            "mixed-precision",
+            "weight-quantisation",
+            "chunk-the-operation",
+        ],
+    },
+    // fairseq on Torch7. Seen in facebookresearch/fairseq-lua, train.lua (-maxbatch 0: tokens, no limit; -batchsize 32;
+    // -maxsourcelen), and its issues 41, 43 and 115. Of fairseq for PyTorch it has none of the options.
+    Tool {
+        name: "fairseq on Torch7",
+        files: &["/lua/5.1/fairseq/", "/fairseq-lua/"],
+        scripts: &[],
+        clue: None,
+        rows: &[
+            ("smaller-batch", FAIRSEQ_LUA_BATCH),
+            ("less-at-once", FAIRSEQ_LUA_BATCH),
+            ("shorter-sequences", option("-maxsourcelen <fewer>").note("tokens of a sentence", "一句的 token 数")),
+        ],
+        lacks: &[
+            "smaller-eval-batch",
+            "gradient-accumulation",
+            "gradient-checkpointing",
+            "mixed-precision",
+            "bf16-states",
+            "lighter-optimizer",
+            "eight-bit-optimizer",
+            "chunk-the-operation",
+        ],
+    },
+    // fairseq for PyTorch until the spring of 2018, whose train.py calls singleprocess_train.py. Seen in
+    // facebookresearch/fairseq, fairseq/options.py at 60c4081 (--max-tokens 6000, --max-sentences); --update-freq came
+    // with 2d27ae0 (2018-04), and 16 bit after it.
+    Tool {
+        name: "fairseq of early 2018",
+        files: &["/singleprocess_train.py"],
+        scripts: &["singleprocess_train.py"],
+        clue: None,
+        rows: &[(
+            "smaller-batch",
+            option("--max-tokens <half>")
+                .note("6000 unless set; or --max-sentences <half>", "默认 6000；或 --max-sentences <half>"),
+        )],
+        lacks: &[
+            "gradient-accumulation",
+            "gradient-checkpointing",
+            "mixed-precision",
+            "bf16-states",
+            "lighter-optimizer",
+            "eight-bit-optimizer",
+            "smaller-images",
+            "chunk-the-operation",
+            "fused-attention",
+            "activation-offload",
+        ],
+    },
     // MindSpore's Open-Sora Seen in mindspore-lab/mindone,
     // examples/opensora_hpcai/scripts/inference.py at 019fb6b: image_size, num_frames 16, batch_size 4,
     // enable_flash_attention False, dtype and vae_dtype fp32, vae_micro_batch_size None, use_vae_decode True (else
@@ -1574,34 +1712,6 @@ pub(super) const TOOLS: &[Tool] = &[
             "chunk-the-operation",
         ],
     },
-    // tools/program.py (-o takes all keys), tools/train.py, configs/det/PP-OCRv5/PP-OCRv5_mobile_det.yml
-    // and the command for 16 bit in PaddleOCR's documentation. ppocr/data is used for recognition too, so
-    // models and losses count.
-    Tool {
-        name: "PaddleOCR's training",
-        files: &["/paddleocr/tools/train.py", "/paddleocr/tools/program.py", "/ppocr/modeling/", "/ppocr/losses/"],
-        scripts: &[],
-        clue: None,
-        rows: &[
-            ("smaller-batch", option("Train.loader.batch_size_per_card={batch}").note("behind -o", "写在 -o 之后")),
-            ("smaller-eval-batch", option("Eval.loader.batch_size_per_card={tried}").note("behind -o", "写在 -o 之后")),
-            (
-                "mixed-precision",
-                option("Global.use_amp=True Global.scale_loss=1024.0 Global.use_dynamic_loss_scaling=True")
-                    .note("behind -o", "写在 -o 之后"),
-            ),
-            (
-                "smaller-images",
-                said(
-                    Target::Program,
-                    "a smaller size of EastRandomCropData in the section Train of the configuration (detection)",
-                    "在配置文件 Train 一节中减小 EastRandomCropData 的 size（检测模型）",
-                ),
-            ),
-            ("fewer-workers", option("Train.loader.num_workers={tried}").note("behind -o", "写在 -o 之后")),
-        ],
-        lacks: &["gradient-accumulation", "gradient-checkpointing", "eight-bit-optimizer", "chunk-the-operation"],
-    },
     // tools/infer/predict_{system,det,rec}.py of PaddleOCR 2 (tools/infer/utility.py): --det_limit_side_len
     // (with --det_limit_type max) was --det_max_side_len in 1.x; --gpu_mem is the first amount of its pool,
     // in MB.
@@ -1620,6 +1730,85 @@ pub(super) const TOOLS: &[Tool] = &[
             ("preallocation-fraction", option("--gpu_mem 500").note("MB", "单位 MB")),
         ],
         lacks: &["no-grad-in-eval", "chunk-the-operation", "weight-quantisation"],
+    },
+    // tools/program.py (-o takes all keys), tools/train.py, configs/det/PP-OCRv5/PP-OCRv5_mobile_det.yml
+    // and the command for 16 bit in PaddleOCR's documentation. ppocr/data is used for recognition too, so
+    // models and losses count. Folders are those of its releases, files those of configs/det and configs/rec.
+    // configs/rec/PP-OCRv4/ch_PP-OCRv4_rec.yml: 128 by first_bs of the sampler and batch_size_per_card alike.
+    // configs/det/det_mv3_db.yml: the evaluation's batch must be 1, and DetResizeForTest without arguments only
+    // enlarges (736, "min"; ppocr/data/imaug/operators.py).
+    Tool {
+        name: "PaddleOCR's training",
+        files: &[
+            "/paddleocr/tools/train.py",
+            "/paddleocr/tools/program.py",
+            "/ppocr/modeling/",
+            "/ppocr/losses/",
+            "/paddleocr-main/",
+            "/paddleocr-develop/",
+            "/paddleocr-release-2.5/",
+            "/paddleocr-release-2.6/",
+            "/paddleocr-release-2.7/",
+            "/paddleocr-release-2.8/",
+            "/paddleocr-release-2.9/",
+            "/paddleocr-release-2.10/",
+            "/ch_pp-ocrv3_det_cml.yml",
+            "/ch_pp-ocrv3_det_dml.yml",
+            "/ch_pp-ocrv3_det_student.yml",
+            "/ch_pp-ocrv3_rec.yml",
+            "/ch_pp-ocrv3_rec_distillation.yml",
+            "/ch_pp-ocrv4_det_cml.yml",
+            "/ch_pp-ocrv4_det_student.yml",
+            "/ch_pp-ocrv4_det_teacher.yml",
+            "/ch_pp-ocrv4_rec.yml",
+            "/ch_pp-ocrv4_rec_hgnet.yml",
+            "/det_mv3_db.yml",
+            "/det_r50_vd_db.yml",
+            "/en_pp-ocrv3_rec.yml",
+            "/en_pp-ocrv4_rec.yml",
+            "/pp-ocrv4_mobile_det.yml",
+            "/pp-ocrv4_mobile_rec.yml",
+            "/pp-ocrv4_server_det.yml",
+            "/pp-ocrv4_server_rec.yml",
+            "/pp-ocrv5_mobile_det.yml",
+            "/pp-ocrv5_mobile_rec.yml",
+            "/pp-ocrv5_server_det.yml",
+            "/pp-ocrv5_server_rec.yml",
+            "/rec_chinese_common_train_v2.0.yml",
+            "/rec_chinese_lite_train_v2.0.yml",
+        ],
+        scripts: &[],
+        clue: None,
+        rows: &[
+            (
+                "smaller-batch",
+                option("Train.loader.batch_size_per_card=<half>").note(
+                    "behind -o; recognition: and Train.sampler.first_bs=<half>, 128 unless set",
+                    "写在 -o 之后；识别模型还需 Train.sampler.first_bs=<half>，默认 128",
+                ),
+            ),
+            ("smaller-eval-batch", PADDLEOCR_SIDE),
+            (
+                "smaller-eval-batch",
+                option("Eval.loader.batch_size_per_card=<half>")
+                    .note("behind -o; recognition", "写在 -o 之后；识别模型"),
+            ),
+            (
+                "mixed-precision",
+                option("Global.use_amp=True Global.scale_loss=1024.0 Global.use_dynamic_loss_scaling=True")
+                    .note("behind -o", "写在 -o 之后"),
+            ),
+            (
+                "smaller-images",
+                said(
+                    Target::Program,
+                    "a smaller size of EastRandomCropData in the section Train of the configuration (detection)",
+                    "在配置文件 Train 一节中减小 EastRandomCropData 的 size（检测模型）",
+                ),
+            ),
+            ("fewer-workers", option("Train.loader.num_workers={tried}").note("behind -o", "写在 -o 之后")),
+        ],
+        lacks: &["gradient-accumulation", "gradient-checkpointing", "eight-bit-optimizer", "chunk-the-operation"],
     },
     // train.py, eval.py, data/config.py and README.md of YOLACT: the batch is that of all GPUs
     // (--batch_alloc divides it unevenly); learning rate and iterations follow it by themselves. Validation
@@ -2600,20 +2789,15 @@ pub(super) const TOOLS: &[Tool] = &[
     // Caffe and its forks (SSD, SegNet, DSOD). Seen in BVLC/caffe at 9b89154: src/caffe/proto/caffe.proto (batch_size
     // of the data layers; iter_size 1, by which gradients of iter_size × batch_size are summed),
     // docs/tutorial/data.md, tools/caffe.cpp (-gpu). Scripts of SSD write both files anew (batch_size,
-    // accum_batch_size).
+    // accum_batch_size). A solver makes the nets for testing before it trains (InitTestNets): their data layers have
+    // the phase TEST, and test_iter of their batches are read.
     Tool {
         name: "Caffe",
         files: &[],
         scripts: &["caffe", "caffe.bin", "caffe.exe"],
         clue: None,
         rows: &[
-            (
-                "smaller-batch",
-                option("batch_size: <half>").note(
-                    "data layer of train.prototxt; iter_size: <twice> in the solver",
-                    "train.prototxt 的数据层；solver 中 iter_size: <twice>",
-                ),
-            ),
+            ("smaller-batch", CAFFE_BATCH),
             ("gradient-accumulation", option("iter_size: <twice>").note("in solver.prototxt", "写在 solver.prototxt")),
             (
                 "smaller-images",
@@ -2625,7 +2809,8 @@ pub(super) const TOOLS: &[Tool] = &[
             ),
             (
                 "smaller-eval-batch",
-                option("batch_size: <half>").note("data layer of test.prototxt", "test.prototxt 的数据层"),
+                option("batch_size: <half>")
+                    .note("data layer of the phase TEST; test_iter: <twice>", "TEST 阶段的数据层；test_iter: <twice>"),
             ),
         ],
         lacks: &[

@@ -294,6 +294,9 @@ const MINING: &[&str] = &[
     "kawpow",
     "dag buffer",
     "dag generation",
+    "generating dag",
+    "spinning up miners",
+    "dev::eth::",
     "cuda mining",
 ];
 
@@ -523,6 +526,12 @@ fn releases(lower: &str) -> Vec<(Library, Release)> {
         let told = lower.split_once("(version ").and_then(|(_, after)| release(after));
         found.extend(told.map(|release| (Library::Ollama, release)));
     }
+    // `/usr/local/go-1.13/src/…`, `go version go1.18.3 linux/amd64`, `Build runtime version: go1.17`.
+    let go = lower.split_once("/go-1.").or_else(|| lower.split_once(" go1.")).or_else(|| lower.split_once("/go1."));
+    let minor = go.and_then(|(_, after)| number::<u16>(after)).filter(|minor| (1..100).contains(minor));
+    found.extend(minor.map(|minor| (Library::Go, (1, minor, u16::MAX))));
+    // The package's folder in 1.15 to 2.1.
+    found.extend(lower.contains("-packages/tensorflow_core/").then_some((Library::TensorFlow, (2, 1, 0))));
     // `[TensorRT v8401]`; the last two digits are of the patch.
     if let Some(code) = lower.split_once("[tensorrt v").and_then(|(_, after)| number::<u32>(after)) {
         let (major, minor) =

@@ -217,6 +217,9 @@ const OF_WINDOWS: &[&str] = &[
     // pytest's banner, and what applications of Electron's print.
     "platform win32 --",
     "\"platform\":\"win",
+    // Go's runtime, and the code by which Windows has nothing left to commit.
+    "runtime/mem_windows.go",
+    "failed with errno=1455",
     // The name that AMD's driver for Windows gives; libdrm's, which Mesa prints, has a blank before the sign or none.
     "amd radeon(tm)",
 ];
@@ -465,7 +468,13 @@ pub(super) fn clues(text: &str, found: &mut Vec<Clue>) {
         Clue::TilesDecoding,
         says(&["use_tiling = true", "use_tiling=true", "use_tiling: true", "enable_tiling()", "enable_vae_tiling()"])
             || lower.split_whitespace().any(|word| matches!(word, "--tiling" | "--vae-tiling" | "--enable-vae-tiling"))
-            || says(&["using tiled vae", "tiled vae decode", "tiled decoding", "retrying with tiled"]),
+            || says(&[
+                "using tiled vae",
+                "tiled vae decode",
+                "tiled decoding",
+                "retrying with tiled",
+                "in decode_tiled_",
+            ]),
     );
     add(Clue::SixteenBitStates, says(&["mem_efficient"]) && says(&["fp16_impl", "fp16-impl", "memory-efficient-fp16"]));
     add(Clue::WholeFraction, whole_fraction(&lower));

@@ -544,6 +544,7 @@ const KEYWORDS: &[(&str, u8)] = &[
     ("cuda1 ", CLUE),
     ("pipeline parallelism enabled", CLUE),
     ("retrying with tiled", CLUE),
+    ("in decode_tiled_", CLUE),
     ("loading weights [", CLUE),
     ("failed to clone()", CLUE),
     ("awq", CLUE),
