@@ -434,10 +434,6 @@ pub fn events(document: &Document) -> Vec<Event> {
         if asked.is_empty() || mention::is_passed_test(&line.text) || mention::is_of_a_metric(&line.text) {
             continue;
         }
-        // The subject of a change, a manual's page.
-        if net::is_listed(document, position) {
-            continue;
-        }
         let number = line.number;
         let read_already = |event: &Event| {
             event.at.first <= number && number <= event.at.last && (event.rank == line.rank || line.rank.is_none())

@@ -1046,3 +1046,12 @@ fn a_setting_of_the_command_is_not_told_again() {
     assert!(run(&["explain"], &log("")).contains("-np 1"));
     assert!(!run(&["explain"], &log("--parallel 1")).contains("-np 1"));
 }
+
+/// What a listing holds is left alone where the words alone tell it: a framework's own message stands below any command,
+/// as where somebody shows which commit ran.
+#[test]
+fn a_frameworks_message_below_a_listing_is_read() {
+    let log = format!("$ git log -1 --oneline\nabc1234 fix the loader\n\n{FULL_CARD}");
+    assert!(fails(&log));
+    assert!(!fails("$ git log -3 --oneline\nabc1234 grid: out of memory in mesh_alloc, free it\n"));
+}

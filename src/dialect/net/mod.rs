@@ -12,7 +12,7 @@ mod roles;
 mod state;
 mod words;
 
-pub use outcome::{is_listed, is_prompt, keeps_a_trace};
+pub use outcome::{is_prompt, keeps_a_trace};
 
 use super::joined::begins_with_stamp;
 use super::pytorch::library;
