@@ -55,6 +55,11 @@ const PHRASES: [Phrase; 5] = [
     },
 ];
 
+/// True where llama.cpp shows around a code of Metal's: its reader tells the failure.
+pub(super) fn of_llama_cpp(document: &Document, position: usize) -> bool {
+    nearby(document, position, 12, 6, &["ggml_metal", "ggml-metal", "llama_"])
+}
+
 fn read(document: &Document, position: usize) -> Option<Event> {
     let (mut event, notice) = first_of(document, position, &PHRASES)?;
     if event.dialect == "mlx-resource-limit"
@@ -64,7 +69,7 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     }
     if event.dialect == "metal-command-buffer" {
         // llama.cpp and PyTorch print the same code below words of their own.
-        if nearby(document, position, 12, 6, &["ggml_metal", "ggml-metal", "llama_"]) {
+        if of_llama_cpp(document, position) {
             return None;
         }
         if nearby(document, position, 12, 12, &["[METAL]", "mlx"]) {

@@ -27,6 +27,11 @@ impl Event {
         self.says(part)
     }
 
+    /// True where iOS or macOS ended a process at the limit that it gives its kind, whatever the machine has.
+    pub(crate) fn met_a_process_limit(&self) -> bool {
+        self.program == Program::MacOs && self.has(Sign::RefusedByLimit)
+    }
+
     /// True where TensorFlow's pool of page-locked memory ran out, by its name: `gpu_host_bfc`, `cuda_host_bfc`.
     pub(crate) fn of_the_pinned_pool(&self) -> bool {
         self.says("host_bfc")

@@ -464,13 +464,17 @@ impl<'a> Case<'a> {
 
     /// True where the command asks for one sample.
     fn draws_one(&self) -> bool {
-        const ONE: [&str; 5] = ["--n_samples", "--n-samples", "--num_samples", "--batch-size", "--batch_size"];
+        self.sets_to_one(&["--n_samples", "--n-samples", "--num_samples", "--batch-size", "--batch_size"])
+    }
+
+    /// True where the command gives one of some options as 1, behind a blank or an equals sign.
+    pub(super) fn sets_to_one(&self, options: &[&str]) -> bool {
         let Some(command) = self.context.command.get() else { return false };
         let words: Vec<&str> = command.split_whitespace().collect();
-        words.windows(2).any(|pair| ONE.contains(&pair[0]) && pair[1] == "1")
+        words.windows(2).any(|pair| options.contains(&pair[0]) && pair[1] == "1")
             || words
                 .iter()
-                .any(|word| word.split_once('=').is_some_and(|(name, one)| ONE.contains(&name) && one == "1"))
+                .any(|word| word.split_once('=').is_some_and(|(name, one)| options.contains(&name) && one == "1"))
     }
 
     /// The program that was killed, by the name that whoever reports the kill gives it.

@@ -90,7 +90,7 @@ fn advise(case: &Case) -> Advice {
         .when("beside", super::lower_engine_memory::beside_its_pool(case))
         .when("warmup", case.sign(Sign::EngineWarmup))
         .when("short-inputs", short_inputs)
-        .when("one-slot", case.context.command.get().is_some_and(|command| serves_one(command)))
+        .when("one-slot", case.sets_to_one(&["-np", "--parallel"]))
         .when("counted", case.context.origin.counts_cache_entries)
         // A server started with an engine that is built takes no such options.
         .when("own-options", !early && !case.context.origin.triton_backend)
@@ -132,10 +132,4 @@ fn fewer(set: Option<f64>, least: u64) -> Text {
 
 fn half() -> Text {
     text!(en: "<half of the value now>", zh: "<现在数值的一半>")
-}
-
-/// True for a command that gives llama.cpp one slot.
-fn serves_one(command: &str) -> bool {
-    let words: Vec<&str> = command.split_whitespace().collect();
-    words.windows(2).any(|pair| matches!(pair[0], "-np" | "--parallel") && pair[1] == "1")
 }

@@ -189,8 +189,7 @@ fn advise(case: &Case) -> Advice {
     if let Some(why) = case.beyond_its_addresses() {
         return Advice::WontHelp(why);
     }
-    // iOS and macOS give a kind of process a limit of its own, whatever there is.
-    if case.program() == Program::MacOs && case.sign(Sign::RefusedByLimit) {
+    if case.incident.event.met_a_process_limit() {
         return Advice::WontHelp(text!(
             en: "the system's limit on this kind of process was hit, not the machine's memory",
             zh: "触及的是系统对此类进程的上限，而不是机器内存"

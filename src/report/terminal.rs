@@ -9,8 +9,8 @@ use crate::cause::conclusion::{Conclusion, SURE_ENOUGH, candidates};
 use crate::cause::mechanism::limit::WATCHED;
 use crate::cause::{CauseId, Finding};
 use crate::dialect::{Event, Fact, Resource, Sign};
+use crate::domain::Number;
 use crate::domain::program::Kind;
-use crate::domain::{Number, Program};
 use crate::evidence::Evidence;
 use crate::fix::{Class, Frees, Numerics, Ranked};
 use crate::incident::Incident;
@@ -1429,8 +1429,7 @@ pub fn verdict(diagnosis: &Diagnosis, all: &[Diagnosis]) -> Text {
     let own_heap = heap && event.program.kind() == Kind::Runtime;
     let own = event.resource == Resource::Host && event.facts.setting.is_known() || budget || by_itself && !own_heap;
     let ran_out = ran_out || by_itself;
-    // What iOS and macOS give a kind of process, whatever there is.
-    let of_a_process = event.program == Program::MacOs && event.has(Sign::RefusedByLimit);
+    let of_a_process = event.met_a_process_limit();
     let place = threshold.unwrap_or_else(|| match ran_out {
         _ if budget => text!(en: "The limit of one worker", zh: "单个 worker 的上限"),
         _ if of_a_process => text!(en: "The system's limit on a process", zh: "系统对进程的上限"),

@@ -5,6 +5,7 @@
 
 use super::surroundings;
 use crate::dialect::joined::Printed;
+use crate::dialect::metal::of_llama_cpp;
 use crate::dialect::{Dialect, Event, Fact, Resource, Sign, field};
 use crate::domain::{Number, Program};
 use crate::evidence::Span;
@@ -58,8 +59,8 @@ fn bare_error(document: &Document, position: usize) -> Option<Event> {
     let near =
         || field::before(position, 3).chain(field::behind(document, position, 3)).map(|at| field::text(document, at));
     // Metal's code stands far from the last line of llama.cpp's start.
-    let started = || field::before(position, METAL_BEFORE).any(|at| field::text(document, at).contains("llama_"));
-    if !(line.contains("ggml") || near().any(|line| line.contains("ggml")) || metal && started()) {
+    let shown = line.contains("ggml") || near().any(|line| line.contains("ggml"));
+    if !(shown || metal && of_llama_cpp(document, position)) {
         return None;
     }
     let slug = if metal { "llamacpp-metal-error" } else { "llamacpp-cuda-error" };
@@ -75,9 +76,6 @@ fn bare_error(document: &Document, position: usize) -> Option<Event> {
     projected(document, position, &mut event);
     Some(event)
 }
-
-/// Lines before a code of Metal's in which llama.cpp shows that it is the one that runs.
-const METAL_BEFORE: usize = 12;
 
 /// Lines before a failure in which llama.cpp (`common_fit_params`, from the end of 2025 on) tells what it will take.
 const PROJECTED_BEFORE: usize = 200;

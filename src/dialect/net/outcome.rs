@@ -2,6 +2,7 @@
 
 use crate::dialect::field;
 use crate::input::Document;
+use std::sync::Arc;
 
 /// What the lines behind a message tell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -185,9 +186,8 @@ fn is_row(lower: &str) -> bool {
 pub fn is_listed(document: &Document, position: usize) -> bool {
     const LISTED: usize = 40;
     const TEXTS: &[&str] = &[".md", ".rst", ".html", ".h", ".c", ".cc", ".cpp", ".hpp", ".py", ".po", ".rs", ".go"];
-    let command = std::iter::once(position)
-        .chain(field::before(position, LISTED))
-        .find_map(|at| typed(field::text(document, at)));
+    let command =
+        std::iter::once(position).chain(field::before(position, LISTED)).find_map(|at| Typed::of(document, at));
     // `src/pool.cc:140:  LOG(ERROR) << "out of memory"`, below a search.
     let found = || {
         let mut parts = field::text(document, position).splitn(3, ':');
@@ -231,6 +231,17 @@ fn typed(line: &str) -> Option<&str> {
     });
     let typed = typed.or_else(|| field::behind_a_folder(line));
     typed.filter(|typed| typed.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '.' | '/')))
+}
+
+/// The command that a line has behind a prompt.
+#[derive(Clone)]
+struct Typed(Option<Arc<str>>);
+
+impl Typed {
+    fn of(document: &Document, at: usize) -> Option<Arc<str>> {
+        let line = field::text(document, at);
+        document.memo.of(line, || Typed(typed(line).map(Arc::from))).0
+    }
 }
 
 /// What a line behind a message says of the program's fate, whatever the message was.
