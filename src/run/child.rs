@@ -2,7 +2,7 @@
 
 use super::relay::{End, pump};
 use super::sentinel::Sentinel;
-use super::signals::{self, Forwarder};
+use super::signals::{self, Forwarder, Standing};
 use super::tape::Tape;
 use super::terminal;
 use crate::text::inert;
@@ -13,6 +13,7 @@ use std::io::ErrorKind;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 /// The argument with which the program starts itself to become a job that ends with oomdoc.
 pub const NAME: &str = "run-child";
@@ -89,8 +90,8 @@ pub fn supervise(job: &Job, tape: &Arc<Mutex<Tape>>, started: impl FnOnce(Pid)) 
     };
     stand_back();
     started(pid);
-    let alive = Arc::new(Mutex::new(Some(pid)));
-    let forwarder = Forwarder { job: Arc::clone(&alive), sentinel: sentinel.clone(), mirrors };
+    let standing = Arc::new(Mutex::new(Standing::Runs(pid)));
+    let forwarder = Forwarder { job: Arc::clone(&standing), sentinel: sentinel.clone(), mirrors };
     std::thread::spawn(move || forwarder.serve(caught));
     let (ending, ended) = std::io::pipe().map_err(NotStarted::of)?;
     let ending = Arc::new(OwnedFd::from(ending));
@@ -110,8 +111,8 @@ pub fn supervise(job: &Job, tape: &Arc<Mutex<Tape>>, started: impl FnOnce(Pid)) 
         })
         .collect();
     let how = wait(pid, sentinel.as_deref());
-    if let Ok(mut alive) = alive.lock() {
-        *alive = None;
+    if let Ok(mut standing) = standing.lock() {
+        *standing = Standing::EndedAt(Instant::now());
     }
     drop(ended);
     let ends: Vec<End> = relays.into_iter().filter_map(|relay| relay.join().ok()).collect();
