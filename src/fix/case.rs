@@ -19,12 +19,24 @@ use crate::incident::{Incident, Recording, release};
 use crate::snapshot::holders::{Category, Certainty};
 use crate::text::Text;
 use crate::units::{Bytes, Interval, about, signed};
+use std::cell::OnceCell;
 
 /// Share of the probability that no cause claimed which goes to the plain shortage of the resource.
 const RESIDUAL: f64 = 0.8;
 
 /// Trainers whose lines are shown beside PyTorch's own where the log leaves open which one runs.
 const SUPPOSED: [Target; 4] = [Target::HfTrainer, Target::Lightning, Target::DeepSpeed, Target::Accelerate];
+
+/// What nearly every fix asks of the same case, worked out at the first question: of the work on a log that is pasted
+/// it was a quarter.
+#[derive(Default)]
+pub(super) struct Asked {
+    trainer: OnceCell<Option<Trainer>>,
+    engine_within: OnceCell<Option<Program>>,
+    training: OnceCell<bool>,
+    loading: OnceCell<bool>,
+    pub(super) of_a_tool: OnceCell<bool>,
+}
 
 /// A borrowed view of one incident and its findings with the derived quantities that several fixes need.
 pub struct Case<'a> {
@@ -38,6 +50,7 @@ pub struct Case<'a> {
     pub(super) tool: Option<&'static Tool>,
     /// Asked for the parts of a combination, none of which need be enough alone.
     composing: bool,
+    pub(super) asked: Asked,
 }
 
 impl<'a> Case<'a> {
@@ -45,16 +58,21 @@ impl<'a> Case<'a> {
         let context = &incident.context;
         let ledger = &incident.ledger;
         let tool = tools::of(incident);
-        let works = Vec::new();
-        let mut case = Case { incident, context, ledger, findings, works, subject: None, tool, composing: false };
+        let (works, asked) = (Vec::new(), Asked::default());
+        let mut case =
+            Case { incident, context, ledger, findings, works, subject: None, tool, composing: false, asked };
         case.subject = case.look_for_subject();
         case.works = work::of(&case);
+        // What was asked before the case was whole may have another answer.
+        case.asked = Asked::default();
         case
     }
 
     /// The same case, asked for parts of a combination.
     pub fn for_combinations(&self) -> Case<'a> {
-        Case { composing: true, works: self.works.clone(), ..*self }
+        let Case { incident, context, ledger, findings, subject, tool, .. } = *self;
+        let (works, asked) = (self.works.clone(), Asked::default());
+        Case { incident, context, ledger, findings, works, subject, tool, composing: true, asked }
     }
 
     pub fn composing(&self) -> bool {
@@ -105,6 +123,10 @@ impl<'a> Case<'a> {
 
     /// The trainer that the log shows, or whose arguments the command gives.
     pub fn trainer(&self) -> Option<Trainer> {
+        *self.asked.trainer.get_or_init(|| self.look_for_trainer())
+    }
+
+    fn look_for_trainer(&self) -> Option<Trainer> {
         // transformers' examples without its Trainer have that option too.
         let by_command = || {
             let gives =
@@ -218,6 +240,10 @@ impl<'a> Case<'a> {
 
     /// True when a log shows training: a trainer, a loss, a backward pass, an optimizer.
     pub fn training(&self) -> bool {
+        *self.asked.training.get_or_init(|| self.looks_like_training())
+    }
+
+    fn looks_like_training(&self) -> bool {
         if self.engine().is_some() {
             return false;
         }
@@ -279,6 +305,10 @@ impl<'a> Case<'a> {
 
     /// True while weights go to the device: no activation exists yet, so no batch matters.
     pub fn loading(&self) -> bool {
+        *self.asked.loading.get_or_init(|| self.looks_like_loading())
+    }
+
+    fn looks_like_loading(&self) -> bool {
         if self.moves_data() {
             return false;
         }
@@ -403,6 +433,10 @@ impl<'a> Case<'a> {
 
     /// The engine in whose own code it failed: a trainer that samples keeps one in its process.
     pub fn engine_within(&self) -> Option<Program> {
+        *self.asked.engine_within.get_or_init(|| self.look_for_engine_within())
+    }
+
+    fn look_for_engine_within(&self) -> Option<Program> {
         let file = self.context.frames.last()?.path();
         let within = |program: &&Program| program.markers().iter().any(|marker| file.contains(marker));
         // It borrows layers of vLLM's.

@@ -148,8 +148,7 @@ impl Case<'_> {
         let nerfstudio = frames().any(|frame| frame.path().contains("/nerfstudio/"));
         let of_a_frame = |frame: &Frame| {
             let file = frame.path();
-            let shown =
-                if frame.is_user_code() { file.as_str() } else { file.rsplit("-packages/").next().unwrap_or("") };
+            let shown = if frame.is_user_code() { &*file } else { file.rsplit("-packages/").next().unwrap_or("") };
             // Of an ordinary distribution a line speaks as well: a folder or a package does not.
             speaks(shown.rsplit_once('/').map_or("", |(folder, _)| folder)) || speaks(&frame.function) && nerfstudio
         };

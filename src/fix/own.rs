@@ -108,6 +108,10 @@ impl<'a> Case<'a> {
     /// interface and what it loads, a cloned repository that is driven by options. No line of Python can be written
     /// there, unless a frame of somebody else's code lies further in.
     pub(super) fn of_a_tool(&self) -> bool {
+        *self.asked.of_a_tool.get_or_init(|| self.looks_like_a_tool())
+    }
+
+    fn looks_like_a_tool(&self) -> bool {
         let frames = &self.context.frames;
         let of_a_tool = |frame: &Frame| {
             let file = format!("/{}", frame.path().to_ascii_lowercase());

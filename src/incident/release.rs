@@ -5,6 +5,8 @@ use super::context::origin::{self, Month, Release};
 use super::context::{Clue, Frame};
 use crate::domain::program::PytorchAllocator;
 use crate::domain::{Accelerator, Library};
+use crate::input::Needles;
+use std::sync::LazyLock;
 
 /// Names in lines of text, the first release of the library that knows them, and the month in which that came out.
 const CAME: &[(Library, &str, Release, Month)] = &[
@@ -292,8 +294,11 @@ pub(crate) fn may_run(incident: &Incident, library: Library, release: Release, m
 
 /// True where what came with this name may be at work.
 pub(crate) fn knows(incident: &Incident, text: &str) -> bool {
-    CAME.iter()
-        .all(|(library, name, release, month)| !text.contains(name) || may_run(incident, *library, *release, *month))
+    static NAMES: LazyLock<Needles> = LazyLock::new(|| Needles::new(CAME.iter().map(|(_, name, ..)| name)));
+    NAMES
+        .all(text.as_bytes())
+        .filter_map(|found| CAME.get(found.number))
+        .all(|(library, _, release, month)| may_run(incident, *library, *release, *month))
 }
 
 /// True where something shows that what came with this name is there: a release that the log prints, its files and

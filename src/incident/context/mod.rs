@@ -54,6 +54,7 @@ use crate::domain::trainer::Purpose;
 use crate::evidence::{Known, Span};
 use crate::input::gpu_tables::{GpuRow, LooseProcess, Partition};
 use crate::units::Figure;
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 closed_set! {
@@ -127,8 +128,8 @@ pub struct Frame {
 
 impl Frame {
     /// The file with `/` between its folders, on Windows too.
-    pub fn path(&self) -> String {
-        self.file.replace('\\', "/")
+    pub fn path(&self) -> Cow<'_, str> {
+        if self.file.contains('\\') { self.file.replace('\\', "/").into() } else { Cow::Borrowed(&self.file) }
     }
 
     /// True for code of the user rather than of an installed package or the interpreter.

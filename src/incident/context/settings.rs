@@ -6,7 +6,7 @@ use super::pairs::{Pair, entry, pairs};
 use super::{Context, Platform, Precision};
 use crate::evidence::{Known, Span};
 use crate::units::{Base, Figure, size};
-use regex::Regex;
+use regex::{Regex, bytes};
 use std::sync::LazyLock;
 
 /// One setting as a line states it.
@@ -274,14 +274,15 @@ pub(super) fn model(value: &str, sure: bool, found: &mut Vec<Setting>) {
     }
 }
 
-static PARAMETERS_IN_NAME: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r"(?:^|[-_/ ])([0-9.]+)([bBmM])(?:[^0-9A-Za-z]|$)").ok());
+// Of bytes: what isn't of a class of letters is a hundred states where it is a character, and one where it is a byte.
+static PARAMETERS_IN_NAME: LazyLock<Option<bytes::Regex>> =
+    LazyLock::new(|| bytes::Regex::new(r"(?-u)(?:^|[-_/ ])([0-9.]+)([bBmM])(?:[^0-9A-Za-z]|$)").ok());
 
 /// `7B` in `vicuna-7b-v1.3`, `0.5B` in `Qwen2-0.5B`. A mixture (`8x7B`) names its experts, not its total.
 fn parameters_in_name(name: &str) -> Option<f64> {
-    PARAMETERS_IN_NAME.as_ref()?.captures_iter(name).find_map(|found| {
-        let number: f64 = found[1].trim_matches('.').parse().ok()?;
-        let unit = if found[2].eq_ignore_ascii_case("b") { 1e9 } else { 1e6 };
+    PARAMETERS_IN_NAME.as_ref()?.captures_iter(name.as_bytes()).find_map(|found| {
+        let number: f64 = name.get(found.get(1)?.range())?.trim_matches('.').parse().ok()?;
+        let unit = if found[2].eq_ignore_ascii_case(b"b") { 1e9 } else { 1e6 };
         (number > 0.0 && number < 5000.0).then_some(number * unit)
     })
 }
@@ -689,8 +690,8 @@ fn last_number(text: &str) -> Option<u64> {
     whole(text[text.len() - digits..].trim_start_matches(','))
 }
 
-static SIZES: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r"(?:^|[^0-9A-Za-z.,])([0-9][0-9.,]*) ?[A-Za-z]").ok());
+static SIZES: LazyLock<Option<bytes::Regex>> =
+    LazyLock::new(|| bytes::Regex::new(r"(?-u)(?:^|[^0-9A-Za-z.,])([0-9][0-9.,]*) ?[A-Za-z]").ok());
 
 /// What a program says that it will need of the machine's memory: `Estimated memory requirements : 24117 MB`, `not
 /// enough memory to store the complete replay buffer 56.45GB > 12.88GB`. The lower of the two meanings that `GB` has.
@@ -699,21 +700,23 @@ fn announced_need(text: &str, at: Span) -> Option<(Figure, Option<Figure>)> {
     if ["gpu", "vram", "cuda", "device", "disk"].iter().any(|other| lower.contains(other)) {
         return None;
     }
-    let sizes: Vec<Figure> = SIZES
-        .as_ref()?
-        .captures_iter(text)
-        .filter_map(|found| sized(text.get(found.get(1)?.start()..)?, None, at))
-        .collect();
     const NEEDS: [&str; 5] =
         ["memory requirement", "memory required", "memory needed", "memory usage", "memory consumption"];
     let estimate = lower.contains("estimated") && NEEDS.iter().any(|words| lower.contains(words));
+    let stores = lower.contains("enough memory to") && text.contains(" > ");
+    if !(estimate || stores) {
+        return None;
+    }
+    let sizes: Vec<Figure> = SIZES
+        .as_ref()?
+        .captures_iter(text.as_bytes())
+        .filter_map(|found| sized(text.get(found.get(1)?.start()..)?, None, at))
+        .collect();
     let least = |figure: &Figure| Figure { bytes: (figure.bytes as f64 * DECIMAL_OF_BINARY) as u64, ..*figure };
     match sizes.as_slice() {
         [need] if estimate => Some((least(need), None)),
         // Both in the one unit, whatever it means.
-        [need, free] if lower.contains("enough memory to") && text.contains(" > ") && need.bytes > free.bytes => {
-            Some((least(need), Some(least(free))))
-        }
+        [need, free] if stores && need.bytes > free.bytes => Some((least(need), Some(least(free)))),
         _ => None,
     }
 }
@@ -723,7 +726,7 @@ const DECIMAL_OF_BINARY: f64 = 0.931_322_574_615_478_5;
 
 /// The last number with a unit of memory in a line.
 fn last_size(text: &str, at: Span) -> Option<Figure> {
-    let sizes = SIZES.as_ref()?.captures_iter(text).filter_map(|found| {
+    let sizes = SIZES.as_ref()?.captures_iter(text.as_bytes()).filter_map(|found| {
         let number = found.get(1)?;
         sized(text.get(number.start()..)?, None, at)
     });
