@@ -71,8 +71,9 @@ fn refute(incident: &Incident) -> Text {
     if let (None, Some((_, option))) = (event.facts.get(Fact::Limit), event.java_area()) {
         let flag = option.trim_start_matches("-XX:");
         return text!(
-            en: "Look at `jcmd PID VM.flags | grep -o {flag}=[0-9]*`: if none is set, no limit of its own refused.",
-            zh: "查看 `jcmd PID VM.flags | grep -o {flag}=[0-9]*`：若未设置，则拒绝请求的不是它自身的上限。"
+            en: "Look at `jcmd PID VM.flags | grep -o {flag}=[0-9]*`: if it is far above what was held, no limit of \
+                 its own refused.",
+            zh: "查看 `jcmd PID VM.flags | grep -o {flag}=[0-9]*`：若远大于已占用量，则拒绝请求的不是它自身的上限。"
         );
     }
     if let (Asker::Host, Some(limit), Some(_)) =

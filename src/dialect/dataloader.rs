@@ -271,6 +271,7 @@ fn shared_file(document: &Document, position: usize) -> Option<Event> {
     .into_iter()
     .find_map(|wording| line.find(wording))?;
     let message = &line[wording..];
+    let opens = message.starts_with("unable to open");
     let mut event = field::event(document, position, "torch-shared-file", Program::Pytorch, Resource::Shm);
     let next = field::text(document, position + 1);
     let errno = field::after(message, "(")
@@ -294,6 +295,12 @@ fn shared_file(document: &Document, position: usize) -> Option<Event> {
         Some(text!(
             en: "the shared file was missing, taken or not permitted: usually its owner had already ended; no memory ran out",
             zh: "共享文件不存在、已被占用或无权限，通常是其所有者进程已结束，并非内存不足"
+        ))
+    } else if opens && errno.is_none_or(|errno| !matches!(errno, 12 | 28)) {
+        // PyTorch before 1.9 doesn't print the code.
+        Some(text!(
+            en: "the shared file could not be opened, which takes no memory: as a rule too many are open (ulimit -n)",
+            zh: "共享文件无法打开，这并不占用内存：通常是打开的文件过多（ulimit -n）"
         ))
     } else {
         None

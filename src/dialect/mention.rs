@@ -58,7 +58,8 @@ pub(super) fn is_search(before: &str) -> bool {
     let mut last = "";
     before.split_whitespace().any(|word| {
         // At a line's start, behind a prompt, a pipe or the end of another command.
-        let starts = last.is_empty() || last.ends_with(['$', '#', '%', '>', '|', ';', '&']) || last == "sudo";
+        let starts =
+            last.is_empty() || last.ends_with(['$', '#', '%', '>', '|', ';', '&']) || matches!(last, "sudo" | "git");
         last = word;
         starts && TOOLS.iter().any(|tool| word.eq_ignore_ascii_case(tool))
     })
@@ -76,6 +77,7 @@ mod tests {
             "# journalctl -k | egrep '",
             "PS C:\\work> Select-String '",
             "sudo grep \"",
+            "~/src/grid$ git grep -n -i '",
         ] {
             assert!(is_search(before), "{before}");
         }

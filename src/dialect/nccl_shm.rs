@@ -9,11 +9,15 @@ use crate::text;
 use crate::text::Text;
 use crate::units::Figure;
 
-pub const DIALECT: Dialect = Dialect { name: "nccl", triggers: &["shared memory", "/dev/shm"], read };
+pub const DIALECT: Dialect =
+    Dialect { name: "nccl", triggers: &["shared memory", "/dev/shm", "posix_fallocate failed"], read };
 
 fn read(document: &Document, position: usize) -> Option<Event> {
     let line = field::text(document, position);
-    if !(line.contains("shared memory segment") || line.contains("/dev/shm/nccl-")) {
+    // Up to 2.7 (`include/shm.h`) the call, where the line about the segment is missing.
+    let segment = |at: usize| field::text(document, at).contains("shared memory segment");
+    let called = line.contains("include/shm.h") && !field::behind(document, position, 4).any(segment);
+    if !(line.contains("shared memory segment") || line.contains("/dev/shm/nccl-") || called) {
         return None;
     }
     let message = field::joined(document, position, 3);

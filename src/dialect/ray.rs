@@ -20,6 +20,7 @@ pub const DIALECT: Dialect = Dialect {
         "(?i)system memory low at node",
         "(?i)objectstorefullerror",
         "(?i)configured object store size",
+        "available for tasks and actors (",
     ],
     read,
 };
@@ -37,6 +38,15 @@ const TABLE: &[Wording] = &[
             (Fact::Requested, "objectstoresize(", Unit::Printed(Base::Decimal)),
             (Fact::Limit, "/dev/shmsize(", Unit::Printed(Base::Decimal)),
         ],
+        lines: 3,
+        ..WORDING
+    },
+    // python/ray/_private/resource_spec.py, at the start: what the machine has left beside the store.
+    Wording {
+        says: &["availablefortasksandactors("],
+        and: &["islessthan", "oftotal"],
+        slug: "ray-no-memory-for-tasks",
+        program: Program::Ray,
         lines: 3,
         ..WORDING
     },

@@ -64,7 +64,14 @@ const TABLE: &[Wording] = &[
         signs: &[Sign::RefusedByLimit],
         ..WORDING
     },
-    Wording { says: &["can'tsaveinbackground:fork"], slug: "redis-fork", program: Program::Redis, ..WORDING },
+    // EAGAIN is the limit on processes.
+    Wording {
+        says: &["can'tsaveinbackground:fork"],
+        not: &["resourcetemporarilyunavailable"],
+        slug: "redis-fork",
+        program: Program::Redis,
+        ..WORDING
+    },
     Wording {
         says: &["datatoolarge,datafor"],
         and: &["largerthanthelimitof"],

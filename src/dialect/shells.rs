@@ -5,7 +5,7 @@ use super::field;
 
 /// `Killed` as shells print it in the languages of their users (glibc's names of signals, bash's own), without what may
 /// stand in brackets behind it. Longer ones first.
-pub(super) const KILLED: [&str; 24] = [
+pub(super) const KILLED: [&str; 25] = [
     "Processus arrêté",
     "Abgebrochen (Killed)",
     "Terminado (killed)",
@@ -26,6 +26,8 @@ pub(super) const KILLED: [&str; 24] = [
     "Ucciso",
     "Dödad",
     "Zabito",
+    // With its number, as macOS and the BSDs say it.
+    "Killed: 9",
     "Killed",
     "killed",
     "Morto",
@@ -42,7 +44,10 @@ pub(super) struct Kill {
 /// COMMAND`, `fish: Job 1, 'COMMAND' terminated by signal SIGKILL`, or the bare word.
 pub(super) fn kill(line: &str) -> Option<Kill> {
     let line = bare(line).trim_end();
-    // A progress bar without a line end stands in front of the word.
+    // What was being done, or a progress bar, without a line end stands in front of the word.
+    if line.strip_suffix("Killed").is_some_and(|front| front.ends_with("...")) {
+        return Some(Kill { pid: None });
+    }
     let rates = ["it/s]", "s/it]", "B/s]"].into_iter().filter_map(|rate| Some(line.rfind(rate)? + rate.len()));
     let line = rates.max().map_or(line, |end| &line[end..]).trim();
     if line.starts_with("zsh: killed ") || line.starts_with("fish: ") && line.contains("by signal SIGKILL") {
@@ -131,6 +136,10 @@ mod tests {
             ("0112 Killed        python train.py", None),
             (" 50%|█████     | 5/10 [00:05<00:05,  1.00it/s]Killed", None),
             ("Loading checkpoint shards:  50%|█████     | 4/8 [02:15<02:28, 37.16s/it]Killed", None),
+            ("Loading database information...Killed", None),
+            ("run.sh: line 12: 20714 Killed       python train.py --name cartpole ...", Some(20714)),
+            ("Killed: 9", None),
+            ("./run.sh: line 12: 40112 Killed: 9               python train.py", Some(40112)),
         ] {
             assert_eq!(kill(line), Some(Kill { pid }), "{line}");
         }
@@ -145,6 +154,7 @@ mod tests {
             "Out of memory: Killed process 77 (python)",
             "./run.sh: line 12: 40112 Terminated              python train.py",
             "2 workers killed",
+            "Waiting for the rest ... Killed 3 of them",
         ] {
             assert_eq!(kill(line), None, "{line}");
         }

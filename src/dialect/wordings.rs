@@ -166,9 +166,19 @@ const ROWS: &[Wording] = &[
     row(&["rtMalloc fail"], "ascend-malloc", Program::Ascend, Gpu).shows(&[Sign::Npu]),
     row(&["Memory_Allocation_Failure(EL0004)"], "ascend-allocation", Program::Ascend, Gpu).shows(&[Sign::Npu]),
     row(&["vkAllocateMemory failed -2"], "ncnn-device", Program::Ncnn, Gpu),
-    // VK_ERROR_TOO_MANY_OBJECTS, before -1, which it begins with.
+    // VK_ERROR_TOO_MANY_OBJECTS
     row(&["vkAllocateMemory failed -10"], "ncnn-allocations", Program::Ncnn, Gpu).shows(&[Sign::AllocationsRanOut]),
     row(&["vkAllocateMemory failed -1"], "ncnn-host", Program::Ncnn, Host),
+    // LuxCore, of the largest buffer that a driver makes.
+    row(&["CL_DEVICE_MAX_MEM_ALLOC_SIZE=", "is too big for"], "opencl-buffer-size", Program::OpenCl, Gpu)
+        .shows(&[Sign::BufferSizeLimit]),
+    // SwarmUI, BackendHandler.cs: what it saw before the program behind it was gone.
+    row(
+        &["Your system memory usage exceeded", "just before the backend process failed"],
+        "swarmui-backend",
+        Program::Generic,
+        Host,
+    ),
     row(&["clCreateBuffer failed: INVALID_BUFFER_SIZE"], "opencl-buffer-size", Program::OpenCl, Gpu)
         .shows(&[Sign::BufferSizeLimit]),
     row(&["failed: OUT_OF_RESOURCES"], "opencl-resources", Program::OpenCl, Gpu),
@@ -344,6 +354,8 @@ const TRIGGERS: &[&str] = &[
     "Malloc device memory failed, size[",
     "vkAllocateMemory failed -2",
     "vkAllocateMemory failed -10",
+    "CL_DEVICE_MAX_MEM_ALLOC_SIZE=",
+    "Your system memory usage exceeded",
     "vkAllocateMemory failed -1",
     "clCreateBuffer failed: INVALID_BUFFER_SIZE",
     "failed: OUT_OF_RESOURCES",
@@ -385,7 +397,7 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     if line.len() > 16 << 10 {
         return None;
     }
-    let found = ROWS.iter().find(|row| row.words.iter().all(|word| line.contains(word)))?;
+    let found = ROWS.iter().find(|row| row.words.iter().all(|word| says(line, word)))?;
     let mut event = field::event(document, position, found.slug, found.program, found.resource);
     for sign in found.signs {
         event.sign(*sign);
@@ -400,6 +412,14 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     }
     super::notice::settle(&mut event);
     Some(event)
+}
+
+/// True where the words stand in a line, and a number at their end is whole: -1 is not said by `-1000072003`, a handle
+/// of another interface that Vulkan refused.
+fn says(line: &str, words: &str) -> bool {
+    let numbered = words.ends_with(|c: char| c.is_ascii_digit());
+    line.match_indices(words)
+        .any(|(at, _)| !numbered || !line[at + words.len()..].starts_with(|c: char| c.is_ascii_digit()))
 }
 
 #[cfg(test)]

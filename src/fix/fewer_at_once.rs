@@ -20,7 +20,9 @@ pub const FIX: Fix = Fix {
     needs: &[Need::Ram, Need::Process],
     applies: |case| {
         // The tasks of one executor share the limit of its own.
+        // What all results come to together is the same in any order.
         (Need::NoOwnLimit.met(case) || case.targets().contains(&Target::Spark))
+            && !case.incident.event.of_sparks_results()
             && case.confidence(CauseId::SingleHugeAllocation) < 0.8
             && !case.filled_by_the_kernel()
             && !one_holds_all(case)

@@ -68,7 +68,14 @@ impl Case<'_> {
 
     /// True where one index would leave ranks, or parts of the job, without a device.
     pub(super) fn needs_several(&self) -> bool {
-        self.several_devices() || self.devices_in_use() > 1 || self.over_a_mesh()
+        self.several_devices() || self.devices_in_use() > 1 || self.over_a_mesh() || self.failed_on_several()
+    }
+
+    /// True where messages of the same failure are of different devices.
+    fn failed_on_several(&self) -> bool {
+        let events = std::iter::once(&self.incident.event).chain(&self.incident.followers);
+        let mut devices = events.filter_map(|event| event.facts.device.value());
+        devices.next().is_some_and(|first| devices.any(|other| other != first))
     }
 
     /// True where JAX lays arrays out over the devices of a mesh, or maps over them, by the lines of the traceback.

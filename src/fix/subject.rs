@@ -101,7 +101,10 @@ impl Case<'_> {
                 texts.extend(frame.code.clone());
             }
         }
-        let subject = subject::of_texts(texts.iter().map(String::as_str)).or(context.subject);
+        let named = subject::of_texts(texts.iter().map(String::as_str));
+        // `show_images` is an argument of a prediction of proteins, too.
+        let proteins = context.subject.filter(|of| *of == Subject::Proteins && named == Some(Subject::Pictures));
+        let subject = proteins.or(named).or(context.subject);
         // To learn to speak, recordings go through it.
         subject.map(|of| if of == Subject::Speech && self.training() { Subject::Sound } else { of })
     }

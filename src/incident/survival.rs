@@ -16,6 +16,7 @@ use crate::dialect::{Event, Sign, field, syslog};
 use crate::input::{Document, Needles};
 use crate::text;
 use crate::text::Text;
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
@@ -245,9 +246,9 @@ impl<'a> Aftermath<'a> {
         went_on.map(Survival::WentOn).or_else(done).or_else(logs_on)
     }
 
-    /// The line by which a service shows in the system's log that it is still there: half a minute behind the refusal,
-    /// by the clock, it has written others, none of which tells of an error, an end or a new start. Where nothing says
-    /// who writes, another program's lines may follow.
+    /// The line by which a service shows in the system's log, or in its own, that it is still there: half a minute behind
+    /// the refusal, by the clock, it has written others, none of which tells of an error, an end or a new start. Where
+    /// nothing says who writes, and the stamps differ, another program's lines may follow.
     fn logs_on(&self, failure: &Failure<'_>, until: u64) -> Option<u64> {
         const SECONDS: f64 = 30.0;
         const LINES: usize = 2;
@@ -291,7 +292,7 @@ impl<'a> Aftermath<'a> {
         }
         let from = self.document.lines.partition_point(|line| line.number < event.at.first);
         let own = head(&self.document.lines.get(from)?.text);
-        let (at, writer) = (group::clock(own)?, syslog::writer(own)?);
+        let (at, writer) = (group::clock(own)?, writer(own)?);
         let (mut first, mut lines, mut last) = (None, 0, at);
         for line in self.document.lines.get(from + 1..)?.iter().skip_while(|line| line.number <= failure.last) {
             let text = head(&line.text);
@@ -307,7 +308,7 @@ impl<'a> Aftermath<'a> {
                 }
                 return None;
             }
-            if let Some(now) = now.filter(|now| *now >= last && syslog::writer(text) == Some(writer)) {
+            if let Some(now) = now.filter(|now| *now >= last && self::writer(text).as_ref() == Some(&writer)) {
                 (first, lines, last) = (first.or(Some(line.number)), lines + 1, now);
             }
         }
@@ -554,6 +555,34 @@ fn exit_code(lower: &str) -> Option<i64> {
         }
     }
     None
+}
+
+/// Who writes a line: the program that the system's log names, or who stamps its lines in this way.
+fn writer(line: &str) -> Option<Cow<'_, str>> {
+    syslog::writer(line).map(Cow::Borrowed).or_else(|| stamp(line).map(Cow::Owned))
+}
+
+/// The form of the date and time that begin a line, each digit as 0 and each letter as a.
+fn stamp(line: &str) -> Option<String> {
+    /// `Tue Jun  4 09:10:01 2024 : `, the longest that was seen.
+    const LONGEST: usize = 24;
+    let time = line.as_bytes().windows(8).take(LONGEST).position(|window| {
+        let clock = |(at, byte): (usize, &u8)| if at % 3 == 2 { *byte == b':' } else { byte.is_ascii_digit() };
+        window.iter().enumerate().all(clock)
+    })?;
+    let lead = line.get(..time + 8)?;
+    // Words before it are of a sentence.
+    let plain = lead.split(|c: char| !c.is_ascii_alphabetic()).all(|word| word.len() <= 3);
+    let form = |c: char| {
+        if c.is_ascii_digit() {
+            '0'
+        } else if c.is_ascii_alphabetic() {
+            'a'
+        } else {
+            c
+        }
+    };
+    plain.then(|| lead.chars().map(form).collect())
 }
 
 /// True for words of a good end of the whole run: `Training complete`, `Job finished successfully`.

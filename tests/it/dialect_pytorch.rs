@@ -94,7 +94,7 @@ const FAILURES: &[Case] = &[
     case("cublas", "pytorch-cublas", (3, 3), "", "", &[NoFigures, Disguised, ContextCreation, ForeignLibrary, Cublas]),
     case("cudnn", "pytorch-cudnn", (1, 1), "", "", &[NoFigures, Disguised, ForeignLibrary, Cudnn]),
     case("nccl-unhandled", "pytorch-nccl", (1, 4), "", "", &[NoFigures, Disguised, ForeignLibrary, Nccl]),
-    case("nccl-calloc", "pytorch-nccl", (1, 1), "requested=10485760", "", &[Disguised, ForeignLibrary, Nccl]),
+    case("nccl-calloc", "pytorch-nccl", (1, 1), "requested=10485760 device=5", "", &[Disguised, ForeignLibrary, Nccl]),
     case("nvml-assert", "pytorch-nvml-assert", (1, 1), "", "2.1 … 2.13", &[NoFigures, Disguised]),
     case("nvml-missing", "pytorch-nvml-missing", (1, 1), "", "2.1", &[NoFigures, Disguised]),
     case("expandable-assert", "pytorch-expandable-assert", (1, 1), "", "2.1 … 2.4", &[NoFigures, ExpandableSegmentsOn, Disguised]),

@@ -62,6 +62,7 @@ mod run_inside;
 mod said_and_in_force;
 mod screen;
 mod several_logs;
+mod short_logs;
 mod side_tables;
 mod simulate;
 mod snapshot_proof;

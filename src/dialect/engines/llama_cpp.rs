@@ -270,7 +270,10 @@ pub(super) fn buffer_refused(document: &Document, position: usize) -> Option<Eve
 
 fn purpose<'a>(report: &[&str], before: impl Iterator<Item = &'a str>) -> Buffer {
     let has = |words: &[&str]| report.iter().any(|line| words.iter().any(|word| line.contains(word)));
-    if has(&["kv cache", "KV cache", "kv_cache", "self-attention cache", "buffer for kv"]) {
+    // What works on the cache (`llama_kv_cache_update_impl`) computes.
+    if has(&["compute buffer"]) {
+        Buffer::Compute
+    } else if has(&["kv cache", "KV cache", "kv_cache", "self-attention cache", "buffer for kv"]) {
         Buffer::Cache
     } else if has(&["compute", "graph_reserve", "gallocr"]) {
         Buffer::Compute

@@ -50,6 +50,7 @@ const WRAPPERS: &[&str] = &[
     "apptainer",
     "singularity",
     "timeout",
+    "runlim",
     "nice",
     "ionice",
     "kubectl",

@@ -387,6 +387,17 @@ fn package(text: &str) -> Option<Program> {
         let name = rest.split('/').nth(1)?.split(['.', '(', '@']).next()?;
         return named(name);
     }
+    // A module of Go's under a name of its own: `grid.dev/grid/pkg/mesh.grow(0xc000…)`.
+    if let Some((host, rest)) = text.split_once('/').filter(|_| text.ends_with(')'))
+        && let Some((name, domain)) = host.rsplit_once('.')
+        && matches!(domain, "dev" | "io" | "com" | "org" | "net" | "sh" | "tech" | "cloud")
+        && name.bytes().all(|byte| byte.is_ascii_lowercase() || matches!(byte, b'.' | b'-') || byte.is_ascii_digit())
+        && !matches!(name, "google.golang" | "golang")
+        && rest.contains('/')
+        && rest.split_once('(').is_some_and(|(path, _)| path.contains('.'))
+    {
+        return named(rest.split('/').next()?);
+    }
     FOLDERS.iter().find_map(|folder| {
         let at = text.rfind(folder)?;
         let mut rest = &text[at + folder.len()..];

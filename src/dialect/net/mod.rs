@@ -56,7 +56,10 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     {
         return None;
     }
-    if in_mail(document, position) || outcome::is_listed(document, position) || outcome::is_typed(line) {
+    if in_mail(document, position)
+        || outcome::is_listed(document, position)
+        || outcome::is_typed(document, position, line)
+    {
         return None;
     }
     // `Number of runs that exceeded the memory limit: 7`: a sum, at the end of work that came to one.
@@ -136,6 +139,14 @@ fn of_another_code(line: &str) -> bool {
     let lower = line.to_ascii_lowercase();
     if REMOVED.iter().any(|code| lower.contains(code)) {
         return true;
+    }
+    // Vulkan's codes for what an extension refused: a handle, a layout. Those of its pools are about memory.
+    const POOLS: &[&str] = &["1000069000", "1000161000"];
+    if let Some((_, code)) = line.split_once(" -").filter(|_| lower.contains("vk"))
+        && code.starts_with("1000")
+        && code.bytes().take_while(u8::is_ascii_digit).count() == 10
+    {
+        return !POOLS.iter().any(|pool| code.starts_with(pool));
     }
     const CODES: &[&str] = &["CUDA_ERROR_", "cudaError", "hipError"];
     let name =
@@ -478,6 +489,9 @@ fn reports(line: &str, before: &str, behind: &str, said: &str) -> bool {
         "page allocation failure",
         "(allocation failure)",
         "hasinsufficientmemory",
+        // Of a palette, which has places and no bytes.
+        "allocate color",
+        "allocate colour",
         // Advice of Paddle's.
         "solve the out of memory problem",
         // An earlier fault of another kind, which every later call returns.
@@ -512,7 +526,9 @@ fn reports(line: &str, before: &str, behind: &str, said: &str) -> bool {
     // `* Device #1: Not enough …`: of a list of devices, what one of them said.
     let of_a_device = ["* device #", "- device #"].iter().any(|mark| start.starts_with(mark));
     let raised = super::rewrap::begins_with_an_exception(line.trim_start());
-    if CODE.iter().any(|code| start.starts_with(code)) && !raised && !of_a_device
+    // `Assertion failed: Failed to allocate …`
+    let code = CODE.iter().any(|code| start.starts_with(code)) && !start.starts_with("assertion fail");
+    if code && !raised && !of_a_device
         || line.contains(" in str(")
         || ["(\"", "(f\""].iter().any(|mark| before.find(mark).is_some_and(|at| !prints_an_error(&before[..at])))
     {
@@ -571,7 +587,8 @@ fn reports(line: &str, before: &str, behind: &str, said: &str) -> bool {
         "could ",
         "might ",
     ];
-    if STATED.iter().any(|words| behind.trim_start().starts_with(words)) {
+    // `Out of Memory! Trying to continue... (expected by oomtest)`
+    if STATED.iter().any(|words| behind.trim_start().starts_with(words)) || behind.contains("(expected by ") {
         return false;
     }
     // What is named by the words is a thing that deals with it: `out of memory protection`.
@@ -775,6 +792,8 @@ const WAY_ON: &[&str] = &[
     "proceeding with",
     "using the last",
     "retrying",
+    // icecream's client, where a build server had no memory for a file.
+    "recompiling locally",
     "will retry",
     "retry with",
     "falling back",

@@ -185,7 +185,12 @@ fn is_row(lower: &str) -> bool {
 /// True where a command at the prompt above lists what stands in a program's file, its help or its manual: nothing ran.
 pub fn is_listed(document: &Document, position: usize) -> bool {
     const LISTED: usize = 40;
-    const TEXTS: &[&str] = &[".md", ".rst", ".html", ".h", ".c", ".cc", ".cpp", ".hpp", ".py", ".po", ".rs", ".go"];
+    const TEXTS: &[&str] = &[
+        ".md", ".rst", ".html", ".h", ".c", ".cc", ".cpp", ".hpp", ".py", ".po", ".rs", ".go", ".js", ".ts", ".java",
+        ".cs", ".rb", ".pl", ".lua", ".swg", ".i",
+    ];
+    // What somebody has written down may quote a log.
+    const WRITINGS: &[&str] = &[".md", ".rst", ".html"];
     let command =
         std::iter::once(position).chain(field::before(position, LISTED)).find_map(|at| Typed::of(document, at));
     // `src/pool.cc:140:  LOG(ERROR) << "out of memory"`, below a search.
@@ -197,17 +202,21 @@ pub fn is_listed(document: &Document, position: usize) -> bool {
     command.is_some_and(|typed| {
         let mut words = typed.split_whitespace();
         let tool = words.next().unwrap_or_default();
-        let searches = matches!(tool, "grep" | "rg" | "zgrep" | "egrep" | "ag");
+        let call = words.clone().next().unwrap_or_default();
+        let searches = matches!(tool, "grep" | "rg" | "zgrep" | "egrep" | "ag") || tool == "git" && call == "grep";
+        let shows = matches!(tool, "cat" | "sed" | "head" | "tail" | "less" | "more" | "bat");
         let texts = |word: &str| TEXTS.iter().any(|end| word.ends_with(end)) || word.contains("/share/doc/");
         // Of several commands in one line the last one may have run.
         let alone = !typed.contains(';') && !typed.contains("&&");
         let help = typed.split_whitespace().any(|word| word == "--help");
-        let history = matches!(tool, "git" | "hg" | "svn")
-            && words.next().is_some_and(|call| matches!(call, "log" | "show" | "blame" | "annotate" | "shortlog"));
+        let code = |word: &str| texts(word) && !WRITINGS.iter().any(|end| word.ends_with(end));
+        let history =
+            matches!(tool, "git" | "hg" | "svn") && matches!(call, "log" | "show" | "blame" | "annotate" | "shortlog");
         alone
             && (matches!(tool, "strings" | "man" | "info")
                 || help
                 || history
+                || shows && words.clone().any(code)
                 || searches && (words.any(texts) || found()))
     })
 }
@@ -217,9 +226,13 @@ pub fn is_prompt(line: &str) -> bool {
     typed(line).is_some()
 }
 
-/// True for a command at a shell's prompt and nothing else: what it asks for did not happen.
-pub fn is_typed(line: &str) -> bool {
-    line.starts_with("$ ") && is_prompt(line)
+/// True for a command at a shell's prompt and nothing else, or a line that goes on with one behind a backslash: what it
+/// asks for did not happen.
+pub fn is_typed(document: &Document, position: usize, line: &str) -> bool {
+    const LINES: usize = 12;
+    let mut above = field::before(position, LINES).map(|at| field::text(document, at));
+    let mut continues = || above.by_ref().take_while(|line| line.trim_end().ends_with('\\')).any(is_prompt);
+    line.starts_with("$ ") && is_prompt(line) || continues()
 }
 
 /// The command behind a shell's prompt.
@@ -227,7 +240,9 @@ fn typed(line: &str) -> Option<&str> {
     let typed = line.strip_prefix("$ ").or_else(|| {
         let (prompt, rest) = line.split_once("$ ").or_else(|| line.split_once("# "))?;
         let named = prompt.contains('@') && (!prompt.contains(' ') || prompt.starts_with(['[', '(']));
-        named.then_some(rest)
+        // `~/src/grid$ make`
+        let folder = prompt.starts_with("~/") && !prompt.contains(' ');
+        (named || folder).then_some(rest)
     });
     let typed = typed.or_else(|| field::behind_a_folder(line));
     typed.filter(|typed| typed.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '.' | '/')))

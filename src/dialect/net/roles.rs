@@ -89,6 +89,8 @@ const MOST: usize = 24;
 
 /// Labels and what they say, longer ones first where one holds another.
 const LABELS: &[(&str, Fact)] = &[
+    // OpenCL's largest single buffer.
+    ("max_mem_alloc_size", Fact::Limit),
     ("already allocated", Fact::Allocated),
     ("currently allocated", Fact::Allocated),
     ("total allocated", Fact::Allocated),
@@ -1863,7 +1865,14 @@ fn classed(
         (within && fails && !place.bare).then_some(Fact::Limit)
     };
     let by_call = (argument(before, after) || argument_by_name(line, place)).then_some(Fact::Requested);
-    let by_size = sized().or(by_call).or_else(grown).or_else(object).or_else(denied).or_else(told_size);
+    // `out of memory (27957329392).  aborting...`: what was asked for, in bytes (Gauche, src/core.c).
+    let bracketed = || {
+        let lead = last_chars(before, 24).to_ascii_lowercase();
+        let alone = place.bare && lead.ends_with("out of memory (") && after.starts_with(')');
+        (alone && place.figure.bytes >= LEAST_LARGE).then_some(Fact::Requested)
+    };
+    let by_size =
+        sized().or(by_call).or_else(grown).or_else(object).or_else(denied).or_else(told_size).or_else(bracketed);
     // `want 6 GiB, have 2 GiB`; what a card or a pool has is its whole.
     let has = || {
         let in_bytes = || places.iter().any(|other| !other.bare && !other.doubtful && other.figure.half_width == 0);
@@ -2142,6 +2151,8 @@ mod tests {
             ("calloc(1, 5368709120) failed", vec![(Requested, 5 * G)]),
             ("5 GiB of memory could not be allocated", vec![(Requested, 5 * G)]),
             ("out of memory: 5368709120 requested", vec![(Requested, 5 * G)]),
+            ("out of memory (5368709120).  aborting...", vec![(Requested, 5 * G)]),
+            ("buffer is too big for a device (CL_DEVICE_MAX_MEM_ALLOC_SIZE=4294967296)", vec![(Limit, 4 * G)]),
             ("failed memory resize 1073741824 to 5368709120 bytes", vec![(Requested, 5 * G)]),
             ("Out of memory. size=5368709120", vec![(Requested, 5 * G)]),
             ("grid_malloc(0x7f9d76747000, 5368709120) called from core", vec![(Requested, 5 * G)]),

@@ -793,6 +793,8 @@ const SENTENCES: &[(&str, Option<Resource>)] = {
     &[
         ("no more room for lisp objects", Some(Host)),
         ("memory allocation fault", Some(Host)),
+        // FINUFFT, include/finufft/errors.h
+        ("malloc size requested greater than", Some(Host)),
         // Prolog's and Lisp's stacks of data have a size that is set.
         ("stack overflow (size:", Some(Host)),
         ("unable to shrink memory footprint", Some(Host)),

@@ -9,6 +9,7 @@ use crate::dialect::mention::{is_code_or_advice, is_comparison};
 use crate::dialect::{Event, Fact, Facts, Resource, Sign};
 use crate::domain::Program;
 use crate::evidence::Known;
+use crate::evidence::Span;
 use crate::input::Document;
 use crate::text::Text;
 use crate::units::Size;
@@ -199,6 +200,7 @@ pub fn read(document: &Document, position: usize) -> Option<Event> {
     {
         event.at.first = first;
     }
+    let device = nccl_device(&line.text).filter(|_| shape.slug == "pytorch-nccl");
     for sign in shape.signs {
         event.sign(*sign);
     }
@@ -218,6 +220,9 @@ pub fn read(document: &Document, position: usize) -> Option<Event> {
         event.sign(Sign::Cudnn);
     }
     event.facts = figures(&text, core);
+    if let Some(device) = device {
+        event.facts.device.note(device, Span::line(line.number));
+    }
     if event.facts.sizes.is_empty() {
         event.sign(Sign::NoFigures);
     }
@@ -278,6 +283,14 @@ fn figures(text: &Joined, core: usize) -> Facts {
         facts.device = Known::Seen(index, text.span(at, end));
     }
     facts
+}
+
+/// The device of a line of NCCL's, `host:pid:thread [device] file:line NCCL WARN …` (src/debug.cc).
+fn nccl_device(line: &str) -> Option<u32> {
+    let (lead, _) = line.split_once("NCCL WARN")?;
+    let (process, rest) = lead.split_once(" [")?;
+    let (device, _) = rest.split_once("] ")?;
+    (process.matches(':').count() == 2).then(|| device.parse().ok())?
 }
 
 /// The line on which PyTorch's NCCL error begins whose last line stands at `position`, if it does within six lines.

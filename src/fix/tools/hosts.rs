@@ -263,7 +263,8 @@ pub(super) const TOOLS: &[Tool] = &[
         )],
         lacks: &["smaller-batch", "mixed-precision", "fewer-workers", "chunk-the-operation", "read-less-at-once"],
     },
-    // Canu: src/pipelines/canu/Defaults.pm (maxMemory, maxThreads, merylMemory, batMemory, readSamplingCoverage)
+    // Canu: src/pipelines/canu/Defaults.pm (maxMemory, maxThreads, merylMemory, redMemory, batMemory,
+    // readSamplingCoverage)
     // and documentation/source/parameter-reference.rst ({prefix}Memory in GB of one job, {prefix}Threads,
     // {prefix}Concurrency, the last without a grid only). These options have no hyphen.
     Tool {
@@ -274,9 +275,9 @@ pub(super) const TOOLS: &[Tool] = &[
         rows: &[
             (
                 "raise-runtime-limit",
-                option("batMemory=<GB>").note(
-                    "the failing stage's: mer counting merylMemory, …",
-                    "失败步骤的选项；k-mer 计数为 merylMemory 等",
+                option("maxMemory=<GB of the job>").note(
+                    "for one stage: merylMemory, redMemory, batMemory, …",
+                    "单个步骤：merylMemory、redMemory、batMemory 等",
                 ),
             ),
             (
@@ -825,8 +826,8 @@ pub(super) const TOOLS: &[Tool] = &[
                 "raise-runtime-limit",
                 option("server.memory.heap.max_size=<size>")
                     .note(
-                        "in neo4j.conf (5); of transactions: db.memory.transaction.max",
-                        "写在 neo4j.conf（5）；事务：db.memory.transaction.max",
+                        "in neo4j.conf; transactions: dbms.memory.transaction.total.max, one db.memory.transaction.max",
+                        "写在 neo4j.conf；全部事务 dbms.memory.transaction.total.max，单个 db.memory.transaction.max",
                     )
                     .unless("area"),
             ),

@@ -477,9 +477,17 @@ pub(super) const TOOLS: &[Tool] = &[
     // It computes in 16 bit by itself, and has neither checkpoints of activations nor a size of pictures to set: the
     // plan, made for an amount of memory, decides about patches and batch.
     Tool {
+        name: "nnU-Net 2, prediction",
+        files: &["/nnunetv2/inference/predict"],
+        scripts: &["nnUNetv2_predict"],
+        clue: None,
+        rows: &[("fewer-workers", option("-npp 1 -nps 1"))],
+        lacks: &["gradient-checkpointing", "mixed-precision", "smaller-images", "chunk-the-operation", "smaller-batch"],
+    },
+    Tool {
         name: "nnU-Net 2",
         files: &["/nnunetv2/"],
-        scripts: &["nnUNetv2_train", "nnUNetv2_predict"],
+        scripts: &["nnUNetv2_train"],
         clue: None,
         rows: &[
             (
@@ -488,8 +496,7 @@ pub(super) const TOOLS: &[Tool] = &[
                     .note("then nnUNetv2_train ... -p <name>", "之后 nnUNetv2_train ... -p <name>")
                     .when("trains"),
             ),
-            ("fewer-workers", line(Target::Shell, "export nnUNet_n_proc_DA={tried}").when("trains")),
-            ("fewer-workers", option("-npp 1 -nps 1").unless("trains")),
+            ("fewer-workers", line(Target::Shell, "export nnUNet_n_proc_DA={tried}")),
         ],
         lacks: &["gradient-checkpointing", "mixed-precision", "smaller-images", "chunk-the-operation"],
     },

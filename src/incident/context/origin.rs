@@ -210,6 +210,7 @@ impl Found {
             "kv_cache_free_gpu_mem_fraction is not specified",
             "libtriton_tensorrtllm",
             "tritonserver/backends/",
+            "tritonserver --model",
         ]);
         origin.nextflow |= says(&[
             "error executing process >",
@@ -232,7 +233,7 @@ impl Found {
         }
         origin.fed |= lower.contains("node: _recv_") && lower.contains("placeholder");
         origin.large_buffer_granted |= granted(&lower).is_some_and(|gigabytes| gigabytes > 4.3);
-        origin.early_llama_cpp |= lower.contains("llama_kv_cache_init:");
+        origin.early_llama_cpp |= says(&["llama_kv_cache_init:", "llama_kv_cache_update_impl:"]);
         origin.loaded_in_parts |= says(&["loaded partially", "lowvram mode", "lowvram patches: "]);
         origin.early_lightning |= text.trim_start().starts_with("initializing distributed: GLOBAL_RANK")
             || lower.contains("gpu available: true, used:");
@@ -293,6 +294,8 @@ const MINING: &[&str] = &[
     "etchash",
     "kawpow",
     "dag buffer",
+    "dag epoch",
+    "buffer for dag",
     "dag generation",
     "generating dag",
     "spinning up miners",

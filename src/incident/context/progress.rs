@@ -32,6 +32,9 @@ pub(super) fn waits(text: &str) -> bool {
 /// with.
 pub(super) fn read(text: &str, phases: bool) -> Option<Progress> {
     let mut progress = Progress::default();
+    if of_a_solver(text) {
+        return None;
+    }
     if !ultralytics_row(text, &mut progress) {
         // The epoch and the step of a checkpoint are another run's.
         let restored = restores(text);
@@ -88,6 +91,15 @@ fn of_a_node(path: &str) -> Option<Phase> {
     let optimizer = |part: &str| matches!(part, "Adam" | "RMSprop" | "RMSProp" | "Momentum" | "SGD" | "Adagrad");
     let kept = parts().next().is_some_and(|first| first == "training" || optimizer(first));
     (kept && parts().any(optimizer)).then_some(Phase::OptimizerStep)
+}
+
+/// True for a residual of Trilinos' solvers (packages/belos, BelosStatusTestGeneralOutput): `Iter   2, [ 1] :  1.28e-05`.
+fn of_a_solver(text: &str) -> bool {
+    let Some((number, rest)) = text.trim_start().strip_prefix("Iter ").and_then(|rest| rest.split_once(',')) else {
+        return false;
+    };
+    let counts = number.trim().bytes().all(|byte| byte.is_ascii_digit());
+    counts && rest.trim_start().starts_with('[') && rest.contains("] :")
 }
 
 /// True for a line, in lower case, that tells that the model is there: `Loading model... Done.`

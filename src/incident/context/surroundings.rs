@@ -214,6 +214,11 @@ const OF_WINDOWS: &[&str] = &[
     // R's own words, which it has on Windows alone. `memory.limit()` is called elsewhere too, and only warns there.
     "reached total allocation of",
     "your machine has a 4gb address limit",
+    // A worker of R's on a machine that Windows named: `closing unused connection 9 (<-DESKTOP-7R2K9QX:11460)`.
+    "<-desktop-",
+    "<-laptop-",
+    // TensorFlow's own builds for it.
+    ".\\tensorflow/core/",
     // pytest's banner, and what applications of Electron's print.
     "platform win32 --",
     "\"platform\":\"win",
@@ -233,6 +238,8 @@ fn pointer_of_windows(text: &str) -> bool {
 
 /// Names of Apple's machines, system and packages, as prompts, triples of compilers and paths show them.
 const OF_MACS: &[&str] = &[
+    // The words of its C library for a signal have the number behind them.
+    "killed: 9",
     "darwin",
     "macos-",
     "macos 1",
@@ -497,6 +504,8 @@ pub(super) fn clues(text: &str, found: &mut Vec<Clue>) {
                 "tensorflow\\python\\client\\session.py",
                 "tensorflow_core/python/client/session.py",
                 "tensorflow-gpu==1",
+                // Where its own builds for Windows were made.
+                "tf_jenkins",
                 // Its allocator's words up to 1.4.
                 "see logs for memory state",
             ]) || dated_before_tensorflow_2(&lower)
