@@ -246,9 +246,9 @@ impl<'a> Aftermath<'a> {
         went_on.map(Survival::WentOn).or_else(done).or_else(logs_on)
     }
 
-    /// The line by which a service shows in the system's log, or in its own, that it is still there: half a minute behind
-    /// the refusal, by the clock, it has written others, none of which tells of an error, an end or a new start. Where
-    /// nothing says who writes, and the stamps differ, another program's lines may follow.
+    /// The line by which a service shows in the system's log, or in its own, that it is still there: half a minute
+    /// behind the refusal, by the clock, it has written others, none of which tells of an error, an end or a new start.
+    /// Where nothing says who writes, and the stamps differ, another program's lines may follow.
     fn logs_on(&self, failure: &Failure<'_>, until: u64) -> Option<u64> {
         const SECONDS: f64 = 30.0;
         const LINES: usize = 2;

@@ -89,8 +89,6 @@ const MOST: usize = 24;
 
 /// Labels and what they say, longer ones first where one holds another.
 const LABELS: &[(&str, Fact)] = &[
-    // OpenCL's largest single buffer.
-    ("max_mem_alloc_size", Fact::Limit),
     ("already allocated", Fact::Allocated),
     ("currently allocated", Fact::Allocated),
     ("total allocated", Fact::Allocated),
@@ -1865,6 +1863,11 @@ fn classed(
         (within && fails && !place.bare).then_some(Fact::Limit)
     };
     let by_call = (argument(before, after) || argument_by_name(line, place)).then_some(Fact::Requested);
+    // OpenCL's largest single buffer: `CL_DEVICE_MAX_MEM_ALLOC_SIZE=402653184`.
+    if place.figure.bytes >= LEAST_LARGE && last_chars(before, 24).to_ascii_lowercase().ends_with("max_mem_alloc_size=")
+    {
+        return Said::Is(Fact::Limit);
+    }
     // `out of memory (27957329392).  aborting...`: what was asked for, in bytes (Gauche, src/core.c).
     let bracketed = || {
         let lead = last_chars(before, 24).to_ascii_lowercase();

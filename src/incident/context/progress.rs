@@ -93,7 +93,8 @@ fn of_a_node(path: &str) -> Option<Phase> {
     (kept && parts().any(optimizer)).then_some(Phase::OptimizerStep)
 }
 
-/// True for a residual of Trilinos' solvers (packages/belos, BelosStatusTestGeneralOutput): `Iter   2, [ 1] :  1.28e-05`.
+/// True for a residual of Trilinos' solvers (packages/belos, BelosStatusTestGeneralOutput):
+/// `Iter   2, [ 1] :  1.28e-05`.
 fn of_a_solver(text: &str) -> bool {
     let Some((number, rest)) = text.trim_start().strip_prefix("Iter ").and_then(|rest| rest.split_once(',')) else {
         return false;
