@@ -329,8 +329,9 @@ fn opened_sets_keep_what_they_taught() {
     }
     // A third of the figures that are not read stand in tables asked for at another moment, which are left out on purpose.
     // Without the twenty-eighth set, in which 61 % of the programs are named, that is 75 %; in the twenty-ninth every
-    // fifth harmless log is taken for a failure.
-    plain.assert_at_least([94, 74, 91, 74]);
+    // fifth harmless log is taken for a failure, and in the thirtieth, whose author looked for what misleads, every fourth:
+    // without it that is 91 %.
+    plain.assert_at_least([94, 74, 90, 74]);
 }
 
 /// A wrapped line is the same sentence: what its figures are doesn't depend on where it was broken.
