@@ -72,8 +72,9 @@ fn refute(incident: &Incident) -> Text {
         let flag = option.trim_start_matches("-XX:");
         return text!(
             en: "Look at `jcmd PID VM.flags | grep -o {flag}=[0-9]*`: if it is far above what was held, no limit of \
-                 its own refused.",
-            zh: "查看 `jcmd PID VM.flags | grep -o {flag}=[0-9]*`：若远大于已占用量，则拒绝请求的不是它自身的上限。"
+                 its own refused; where none is printed the default holds.",
+            zh: "查看 `jcmd PID VM.flags | grep -o {flag}=[0-9]*`：若远大于已占用量，则拒绝请求的不是它自身的上限；\
+                 未打印时采用默认值。"
         );
     }
     if let (Asker::Host, Some(limit), Some(_)) =

@@ -296,7 +296,7 @@ fn shared_file(document: &Document, position: usize) -> Option<Event> {
             en: "the shared file was missing, taken or not permitted: usually its owner had already ended; no memory ran out",
             zh: "共享文件不存在、已被占用或无权限，通常是其所有者进程已结束，并非内存不足"
         ))
-    } else if opens && errno.is_none_or(|errno| !matches!(errno, 12 | 28)) {
+    } else if opens && !told(12, "Cannot allocate memory") && !told(28, "No space left on device") {
         // PyTorch before 1.9 doesn't print the code.
         Some(text!(
             en: "the shared file could not be opened, which takes no memory: as a rule too many are open (ulimit -n)",

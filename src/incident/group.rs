@@ -469,6 +469,11 @@ fn fall(document: &Document, event: &Event) -> RankFall {
 
 /// The first time of day in a line, in seconds since midnight: `[2024-05-01 12:34:56,789]`, `03:04:05.678`.
 pub(super) fn clock(text: &str) -> Option<f64> {
+    clock_at(text).map(|(_, seconds)| seconds)
+}
+
+/// The same, and where its eight characters begin.
+pub(super) fn clock_at(text: &str) -> Option<(usize, f64)> {
     let bytes = text.as_bytes();
     let number = |at: usize| -> Option<f64> {
         let two = text.get(at..at + 2)?;
@@ -493,7 +498,7 @@ pub(super) fn clock(text: &str) -> Option<f64> {
             }
             _ => 0.0,
         };
-        return Some(hour * 3600.0 + minute * 60.0 + second + fraction);
+        return Some((at - 2, hour * 3600.0 + minute * 60.0 + second + fraction));
     }
     None
 }

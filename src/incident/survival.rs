@@ -252,6 +252,8 @@ impl<'a> Aftermath<'a> {
     fn logs_on(&self, failure: &Failure<'_>, until: u64) -> Option<u64> {
         const SECONDS: f64 = 30.0;
         const LINES: usize = 2;
+        /// Errors of one moment; in a flood of them nobody goes on.
+        const AT_ONCE: usize = 64;
         const OTHERWISE: &[&str] = &[
             "error",
             "fail",
@@ -293,7 +295,7 @@ impl<'a> Aftermath<'a> {
         let from = self.document.lines.partition_point(|line| line.number < event.at.first);
         let own = head(&self.document.lines.get(from)?.text);
         let (at, writer) = (group::clock(own)?, writer(own)?);
-        let (mut first, mut lines, mut last) = (None, 0, at);
+        let (mut first, mut lines, mut last, mut at_once) = (None, 0, at, 0);
         for line in self.document.lines.get(from + 1..)?.iter().skip_while(|line| line.number <= failure.last) {
             let text = head(&line.text);
             if line.number >= until {
@@ -303,7 +305,8 @@ impl<'a> Aftermath<'a> {
             let lower = text.to_ascii_lowercase();
             if OTHERWISE.iter().any(|word| lower.contains(word)) {
                 // Of the same moment: what the refusal led to.
-                if now.is_some_and(|now| (at..at + 1.0).contains(&now)) {
+                at_once += 1;
+                if at_once <= AT_ONCE && now.is_some_and(|now| (at..at + 1.0).contains(&now)) {
                     continue;
                 }
                 return None;
@@ -566,21 +569,14 @@ fn writer(line: &str) -> Option<Cow<'_, str>> {
 fn stamp(line: &str) -> Option<String> {
     /// `Tue Jun  4 09:10:01 2024 : `, the longest that was seen.
     const LONGEST: usize = 24;
-    let time = line.as_bytes().windows(8).take(LONGEST).position(|window| {
-        let clock = |(at, byte): (usize, &u8)| if at % 3 == 2 { *byte == b':' } else { byte.is_ascii_digit() };
-        window.iter().enumerate().all(clock)
-    })?;
-    let lead = line.get(..time + 8)?;
+    let (at, _) = group::clock_at(line).filter(|(at, _)| *at < LONGEST)?;
+    let lead = line.get(..at + 8)?;
     // Words before it are of a sentence.
     let plain = lead.split(|c: char| !c.is_ascii_alphabetic()).all(|word| word.len() <= 3);
-    let form = |c: char| {
-        if c.is_ascii_digit() {
-            '0'
-        } else if c.is_ascii_alphabetic() {
-            'a'
-        } else {
-            c
-        }
+    let form = |c: char| match c {
+        '0'..='9' => '0',
+        'a'..='z' | 'A'..='Z' => 'a',
+        _ => c,
     };
     plain.then(|| lead.chars().map(form).collect())
 }

@@ -16,6 +16,12 @@ pub fn report(log: &str) -> String {
     run(&["explain", "-v"], log)
 }
 
+/// True where a failure is found that the program did not outlive.
+pub fn fails(log: &str) -> bool {
+    let told: Value = serde_json::from_str(&run(&["explain", "--format", "json"], log)).unwrap();
+    told["incidents"].as_array().unwrap().iter().any(|found| found["survived"] != true)
+}
+
 /// The first incident of the JSON report.
 pub fn incident(log: &str) -> Value {
     let told: Value = serde_json::from_str(&run(&["explain", "--format", "json"], log)).unwrap();

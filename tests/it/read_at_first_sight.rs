@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use crate::fixes::{FULL_CARD, lines_of, offers_for};
-use crate::lines_around::{first_cause, incident, report, run};
+use crate::lines_around::{fails, first_cause, incident, report, run};
 use serde_json::Value;
 
 /// The figures of the incident that is asked about.
@@ -12,12 +12,6 @@ fn facts(log: &str) -> Value {
     let told: Value = serde_json::from_str(&run(&["explain", "--format", "json"], log)).unwrap();
     let asked = told["incidents"].as_array().unwrap().iter().find(|found| found["primary"] == true);
     asked.map(|found| found["facts"].clone()).unwrap_or_default()
-}
-
-/// True where a failure is found that the program did not outlive.
-fn fails(log: &str) -> bool {
-    let told: Value = serde_json::from_str(&run(&["explain", "--format", "json"], log)).unwrap();
-    told["incidents"].as_array().unwrap().iter().any(|found| found["survived"] != true)
 }
 
 #[test]

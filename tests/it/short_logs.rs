@@ -4,14 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use crate::fixes::{lines_of, offers_for};
-use crate::lines_around::{first_cause, incident, report, run};
-use serde_json::Value;
-
-/// True where a failure is found that the program did not outlive.
-fn fails(log: &str) -> bool {
-    let told: Value = serde_json::from_str(&run(&["explain", "--format", "json"], log)).unwrap();
-    told["incidents"].as_array().unwrap().iter().any(|found| found["survived"] != true)
-}
+use crate::lines_around::{fails, first_cause, incident, report};
 
 /// What the log is named after, and what ran out.
 fn named(log: &str) -> (String, String) {
@@ -29,6 +22,7 @@ fn source_that_is_shown_or_found_is_no_message() {
     assert!(!fails(shown));
     assert!(fails("$ cat grid.log\ngrid: error: memory exhausted\n"));
     assert!(fails("$ python grid.py\ngrid: error: memory exhausted\n"));
+    assert!(fails("$ cat mesh.py | grid -\ngrid: error: memory exhausted\n"), "the reader of the pipe says it");
 }
 
 #[test]
@@ -37,6 +31,7 @@ fn a_command_goes_on_behind_a_backslash() {
         "$ gridplot kills.png --title x \\\n    LINE1:k#ff0000:\"error: cannot allocate memory\" \\\n    AREA:m\n";
     assert!(!fails(typed));
     assert!(fails(&format!("{typed}gridplot: error: cannot allocate memory\n")));
+    assert!(fails("C:\\work>grid.exe C:\\data\\\ngrid: error: cannot allocate memory\n"), "a folder");
 }
 
 #[test]
@@ -93,6 +88,8 @@ fn a_kill_stands_behind_what_was_being_done_and_has_its_number_on_a_mac() {
     let mac = "$ python -m spacy train en train.json dev.json\nKilled: 9\n";
     assert!(fails(mac));
     assert!(!report(mac).contains("free -h"), "macOS has no free");
+    let count = format!("jobs killed: 9\n{}", mac.replace("Killed: 9", "Killed"));
+    assert!(report(&count).contains("free -h"), "a count is no signal");
 }
 
 #[test]

@@ -271,9 +271,8 @@ pub(super) fn buffer_refused(document: &Document, position: usize) -> Option<Eve
 fn purpose<'a>(report: &[&str], before: impl Iterator<Item = &'a str>) -> Buffer {
     let has = |words: &[&str]| report.iter().any(|line| words.iter().any(|word| line.contains(word)));
     // What works on the cache (`llama_kv_cache_update_impl`) computes.
-    if has(&["compute buffer"]) {
-        Buffer::Compute
-    } else if has(&["kv cache", "KV cache", "kv_cache", "self-attention cache", "buffer for kv"]) {
+    let computes = has(&["compute buffer"]);
+    if !computes && has(&["kv cache", "KV cache", "kv_cache", "self-attention cache", "buffer for kv"]) {
         Buffer::Cache
     } else if has(&["compute", "graph_reserve", "gallocr"]) {
         Buffer::Compute

@@ -392,7 +392,7 @@ fn package(text: &str) -> Option<Program> {
         && let Some((name, domain)) = host.rsplit_once('.')
         && matches!(domain, "dev" | "io" | "com" | "org" | "net" | "sh" | "tech" | "cloud")
         && name.bytes().all(|byte| byte.is_ascii_lowercase() || matches!(byte, b'.' | b'-') || byte.is_ascii_digit())
-        && !matches!(name, "google.golang" | "golang")
+        && !matches!(name, "google.golang" | "golang" | "cloud.google")
         && rest.contains('/')
         && rest.split_once('(').is_some_and(|(path, _)| path.contains('.'))
     {

@@ -204,7 +204,9 @@ pub fn is_listed(document: &Document, position: usize) -> bool {
         let tool = words.next().unwrap_or_default();
         let call = words.clone().next().unwrap_or_default();
         let searches = matches!(tool, "grep" | "rg" | "zgrep" | "egrep" | "ag") || tool == "git" && call == "grep";
-        let shows = matches!(tool, "cat" | "sed" | "head" | "tail" | "less" | "more" | "bat");
+        // What is handed on through a pipe is another's to read, and what that one says a message.
+        let shows =
+            matches!(tool, "cat" | "sed" | "head" | "tail" | "less" | "more" | "bat") && !typed.contains(['|', '>']);
         let texts = |word: &str| TEXTS.iter().any(|end| word.ends_with(end)) || word.contains("/share/doc/");
         // Of several commands in one line the last one may have run.
         let alone = !typed.contains(';') && !typed.contains("&&");
@@ -227,12 +229,12 @@ pub fn is_prompt(line: &str) -> bool {
 }
 
 /// True for a command at a shell's prompt and nothing else, or a line that goes on with one behind a backslash: what it
-/// asks for did not happen.
+/// asks for did not happen. A folder of Windows' that ends in one has no blank before it.
 pub fn is_typed(document: &Document, position: usize, line: &str) -> bool {
     const LINES: usize = 12;
-    let mut above = field::before(position, LINES).map(|at| field::text(document, at));
-    let mut continues = || above.by_ref().take_while(|line| line.trim_end().ends_with('\\')).any(is_prompt);
-    line.starts_with("$ ") && is_prompt(line) || continues()
+    let above = field::before(position, LINES).map(|at| field::text(document, at));
+    line.starts_with("$ ") && is_prompt(line)
+        || above.take_while(|line| line.trim_end().ends_with(" \\")).any(is_prompt)
 }
 
 /// The command behind a shell's prompt.

@@ -166,7 +166,7 @@ pub(super) fn platform(text: &str, found: &mut Vec<Setting>) {
         || shell_on_windows(text)
     {
         found.push(Setting::Platform(Platform::Wsl));
-    } else if mac_path(text) || says(OF_MACS) {
+    } else if mac_path(text) || killed_on_a_mac(text) || says(OF_MACS) {
         found.push(Setting::Platform(Platform::MacOs));
     } else if says(&["nvmap", "jetson"]) || of_tegra(&lower) {
         found.push(Setting::Platform(Platform::Jetson));
@@ -189,6 +189,12 @@ pub(super) fn platform(text: &str, found: &mut Vec<Setting>) {
     {
         found.push(Setting::Container);
     }
+}
+
+/// True for a shell's word on a killed process as macOS has it, with the signal's number: `Killed: 9`, `run.sh: line 3:
+/// 4711 Killed: 9   ./grid`. `jobs killed: 9` is a count.
+fn killed_on_a_mac(text: &str) -> bool {
+    text.trim() == "Killed: 9" || text.contains(": line ") && text.contains(" Killed: 9 ")
 }
 
 /// True for a prompt on a host that has the name which Docker gives a container: `root@3f1c5be2a9d1:/work#`.
@@ -238,8 +244,6 @@ fn pointer_of_windows(text: &str) -> bool {
 
 /// Names of Apple's machines, system and packages, as prompts, triples of compilers and paths show them.
 const OF_MACS: &[&str] = &[
-    // The words of its C library for a signal have the number behind them.
-    "killed: 9",
     "darwin",
     "macos-",
     "macos 1",
