@@ -309,7 +309,11 @@ const TESTS: &[Test] = &[
                 "a GiB or more is still in use: stop or move who holds it",
                 "仍有 1 GiB 以上被占用：停止或移走占用者",
             ),
-            (HostMemory, "the device has room, the machine has little RAM left", "设备仍有空闲，而主机内存所剩无几"),
+            (
+                HostMemory,
+                "the device has room: ask how much RAM the machine has left",
+                "设备仍有空闲：再查看主机内存还剩多少",
+            ),
             (WrongDevice, "this device is in use while another one is idle", "本设备被占用而另一设备空闲"),
             (Capacity, see::FALLS.0, see::FALLS.1),
             (Fragmentation, see::FALLS.0, see::FALLS.1),

@@ -133,8 +133,8 @@ fn refute(incident: &Incident) -> Text {
                  存的上限。"
         ),
         Asker::KvCache | Asker::Engine => text!(
-            en: "Start once with the memory fraction at 0.95: if it fails as before, no fraction is to blame.",
-            zh: "将显存占比设为 0.95 启动一次：若同样失败，则与占比设置无关。"
+            en: "Start once with the memory fraction at 0.95: if it fails as before, this fraction is not to blame.",
+            zh: "将显存占比设为 0.95 启动一次：若同样失败，则问题不在该占比。"
         ),
         _ if own_limit.is_some() => {
             let told = own_limit.unwrap_or_default();

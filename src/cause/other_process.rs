@@ -55,8 +55,7 @@ fn refute(incident: &Incident) -> Text {
     if pids.is_empty() {
         let look = match incident.event.accelerator() {
             Accelerator::Cuda => format!("nvidia-smi{of_device}"),
-            _ if incident.on_windows() => "Get-Counter '\\GPU Adapter Memory(*)\\Dedicated Usage'".to_string(),
-            other => other.driver_meter().now.to_string(),
+            other => incident.system().devices().unwrap_or(other.driver_meter()).now.to_string(),
         };
         text!(
             en: "Stop this job and run `{look}`: if the memory in use falls to near 0, it was this job's own after \

@@ -87,7 +87,9 @@ const TABLE: &[Wording] = &[
 
 fn read(document: &Document, position: usize) -> Option<Event> {
     // GNU's allocation function in its other programs: `gdb/utils.c:683: internal-error: virtual memory exhausted`.
-    if field::text(document, position).contains("internal-error: virtual memory exhausted") {
+    // Cyrus and Emacs begin theirs with a capital.
+    let text = field::text(document, position);
+    if text.contains("internal-error: virtual memory exhausted") || text.contains("Virtual memory exhausted") {
         return None;
     }
     // GCC gives the signal's name in the user's language, and other signals are no sign of memory.

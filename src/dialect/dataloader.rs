@@ -15,6 +15,8 @@ pub const DIALECT: Dialect = Dialect {
     read,
 };
 
+/// What a worker's handler of SIGBUS says before it dies, torch's and Paddle's alike.
+const TOO_SMALL: &str = "insufficient shared memory (shm)";
 /// Lines between the deaths of workers that die together.
 const TOGETHER: usize = 6;
 /// How far a worker's own words stand from the main process' report of its death: a traceback in between.
@@ -22,7 +24,8 @@ const NEAR: usize = 60;
 
 fn read(document: &Document, position: usize) -> Option<Event> {
     let line = field::text(document, position);
-    if line.contains("DataLoader worker") {
+    // Paddle's message of a bus error names the worker as well.
+    if line.contains("DataLoader worker") && !line.contains(TOO_SMALL) {
         return worker(document, position);
     }
     bus_error(document, position)
@@ -215,7 +218,7 @@ fn reason(line: &str) -> Option<Resource> {
 }
 
 fn tells_of_full_shm(line: &str) -> bool {
-    line.contains("insufficient shared memory (shm)")
+    line.contains(TOO_SMALL)
         || line.contains("bus error encountered in worker")
         || line.contains("unable to write to file </torch_")
         || line.contains("unable to allocate shared memory(shm)")
@@ -232,14 +235,17 @@ fn pid_told_later(document: &Document, position: usize) -> Option<u64> {
 /// A worker's own message on its way down; an editor may have put its second sentence on the next line.
 fn bus_error(document: &Document, position: usize) -> Option<Event> {
     let line = field::text(document, position);
-    if !line.contains("insufficient shared memory (shm)") {
+    if !line.contains(TOO_SMALL) {
         return None;
     }
+    // `…, please check whether use_shared_memory is set and storage space in /dev/shm is enough`
+    // (paddle/fluid/imperative/data_loader.cc).
+    let program = if line.contains("use_shared_memory") { Program::Paddle } else { Program::Pytorch };
     let wrapped = !line.contains("bus error")
         && position > 0
         && field::text(document, position - 1).contains("bus error encountered in worker");
     let start = if wrapped { position - 1 } else { position };
-    let mut event = field::event(document, start, "dataloader-bus-error", Program::Pytorch, Resource::Shm);
+    let mut event = field::event(document, start, "dataloader-bus-error", program, Resource::Shm);
     event.at.last = field::number(document, position);
     event.sign(Sign::DataLoaderWorker);
     event.sign(Sign::NoFigures);

@@ -9,11 +9,33 @@ use crate::input::Document;
 
 pub const DIALECT: Dialect = Dialect {
     name: "paddle",
-    triggers: &["Out of memory", "out of memory", "llocate ", "ail to alloc memory", "ALLOC_FAILED"],
+    triggers: &[
+        "Out of memory",
+        "out of memory",
+        "llocate ",
+        "ail to alloc memory",
+        "ALLOC_FAILED",
+        "shared memory",
+        "specified length failed",
+    ],
     read,
 };
 
-const PHRASES: [Phrase; 4] = [
+const PHRASES: [Phrase; 5] = [
+    // A batch on its way from a worker (memory/allocation/mmap_allocator.cc, 2020 on); no code is printed.
+    Phrase {
+        words: &[
+            "Memorymapfailedwhencreatesharedmemory",
+            "Memorymapfailedwhenrebuildsharedmemory",
+            "Truncateafiletoaspecifiedlengthfailed",
+        ],
+        dialect: "paddle-shared-memory",
+        program: Program::Paddle,
+        resource: Resource::Shm,
+        signs: &[Sign::DataLoaderWorker, Sign::NoFigures],
+        lines: 2,
+        ..PHRASE
+    },
     Phrase {
         words: &["OutofmemoryerroronGPU", "OutofmemoryerroronXPU", "OutofmemoryerroronNPU", "Outofmemoryerroronnpu"],
         dialect: "paddle-out-of-memory",

@@ -216,13 +216,23 @@ fn go(document: &Document, position: usize, line: &str) -> Option<Event> {
             event.facts.note(fact, figure);
         }
     }
-    // `runtime.largeAlloc(0x36e0d8000, …)` of the stack (runtime/malloc.go): its first argument is the size.
-    if event.facts.get(Fact::Requested).is_none()
-        && let Some((at, size)) = field::behind(document, position, 40).find_map(|at| {
-            let size = field::after(field::text(document, at), "runtime.largeAlloc(0x")?;
-            let end = size.find(|c: char| !c.is_ascii_hexdigit())?;
-            Some((at, u64::from_str_radix(&size[..end], 16).ok()?))
+    // `runtime.sysMap(0xc078000000, 0x4000000, …)` of the stack: what the system was asked for (runtime/mem_linux.go).
+    // `runtime.largeAlloc(0x36e0d8000, …)`: what the program asked for (runtime/malloc.go); the heap grows by more.
+    let hexadecimal = |text: &str| {
+        let end = text.find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(text.len());
+        u64::from_str_radix(&text[..end], 16).ok()
+    };
+    let of_stack = |call: &str, argument: usize| {
+        field::behind(document, position, 40).find_map(|at| {
+            let arguments = field::after(field::text(document, at), call)?;
+            Some((at, hexadecimal(arguments.split(", ").nth(argument)?.strip_prefix("0x")?)?))
         })
+    };
+    let (mapped, asked) = (of_stack("runtime.sysMap(", 1), of_stack("runtime.largeAlloc(", 0));
+    // Of a small piece the heap grows by 64 MiB, and that was refused.
+    let asked = asked.filter(|(_, asked)| mapped.is_none_or(|(_, mapped)| *asked >= mapped / 2));
+    if event.facts.get(Fact::Requested).is_none()
+        && let Some((at, size)) = asked.or(mapped)
     {
         let at = Span::line(field::number(document, at));
         event.facts.note(Fact::Requested, Figure { bytes: size, half_width: 0, at });

@@ -11,6 +11,7 @@ pub enum System {
     MacOs,
 }
 
+/// What is typed on Windows has to work in both of its shells, for few logs show which one it is.
 impl System {
     /// Whose line its commands are.
     pub const fn target(self) -> Target {
@@ -35,8 +36,8 @@ impl System {
         match self {
             System::Linux => PROCESS_METER,
             System::Windows => Meter {
-                now: "Get-Process -Id PID | Select-Object WorkingSet64",
-                peak: "Get-Process -Id PID | Select-Object PeakWorkingSet64",
+                now: "tasklist /fi \"pid eq PID\"",
+                peak: "powershell -c \"(Get-Process -Id PID).PeakWorkingSet64\"",
             },
             System::MacOs => Meter { now: "ps -o rss= -p PID", peak: "/usr/bin/time -l <your command>" },
         }
@@ -44,7 +45,7 @@ impl System {
 
     /// What devices of any vendor have in use, where the system has a tool of its own for it.
     pub const fn devices(self) -> Option<Meter> {
-        const COUNTER: &str = r"Get-Counter '\GPU Adapter Memory(*)\Dedicated Usage'";
+        const COUNTER: &str = r#"powershell -c "Get-Counter '\GPU Adapter Memory(*)\Dedicated Usage'""#;
         match self {
             System::Windows => Some(Meter { now: COUNTER, peak: COUNTER }),
             System::Linux | System::MacOs => None,
@@ -55,7 +56,8 @@ impl System {
     pub const fn processes(self) -> &'static str {
         match self {
             System::Linux => "ps -eo pid,user,rss,comm --sort=-rss | head",
-            System::Windows => "Get-Process | Sort-Object WS -Descending | Select-Object -First 10 Name, Id, WS",
+            // Those above a GB; sorting takes PowerShell.
+            System::Windows => "tasklist /fi \"memusage gt 1000000\"",
             System::MacOs => "top -l 1 -o mem -n 10 -stats pid,command,mem",
         }
     }

@@ -24,9 +24,12 @@ pub const FIX: Fix = Fix {
         // A share that the message prints is the limit, and no carve-out of an APU.
         let fraction = case.incident.event.facts.get(Fact::FractionLimit).is_some();
         let of_an_apu = case.sign(Sign::Hip) && !fraction && case.confidence(CauseId::FrameworkLimit) >= 0.3;
-        of_an_apu
+        // What Vulkan and OpenCL make in one piece is the driver's own, on whatever card.
+        let one_buffer = case.sign(Sign::BufferSizeLimit);
+        of_an_apu && !one_buffer
+            || shows_a_carve_out_alone(case)
             || case.sign(Sign::UnifiedMemory)
-            || case.sign(Sign::BufferSizeLimit)
+            || one_buffer && case.accelerator() == Accelerator::Xpu
             || case.sign(Sign::Xpu) && beyond_one_buffer(case)
     },
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
@@ -66,6 +69,13 @@ pub const FIX: Fix = Fix {
     advise,
 };
 
+/// True where the device has no more than the BIOS of an APU gives its GPU unless it is told otherwise, 512 MiB or
+/// less than 2 GiB: no card that ROCm runs on has so little.
+fn shows_a_carve_out_alone(case: &Case) -> bool {
+    let all = case.incident.event.facts.get(Fact::Capacity);
+    case.accelerator() == Accelerator::Hip && all.is_some_and(|all| all.bytes < 2 * GIB)
+}
+
 /// The largest single buffer that Level Zero makes unless it is told otherwise.
 const LARGEST_BUFFER: i128 = 4 * GIB as i128;
 
@@ -85,6 +95,8 @@ fn advise(case: &Case) -> Advice {
         .when("cuda", case.accelerator() == Accelerator::Cuda && !case.sign(Sign::ContiguousMemory))
         .when("contiguous", case.sign(Sign::ContiguousMemory))
         .when("hip", case.accelerator() == Accelerator::Hip)
+        // Nothing else makes room for a model.
+        .weight(if shows_a_carve_out_alone(case) { 8.0 } else { 1.0 })
         .frees_unknown(text!(en: "as much as the partition grows", zh: "等于分区增加的量"))
         .because(join(
             text!(en: "the process sees only a part of the machine's memory", zh: "进程只能看到机器内存的一部分"),

@@ -629,6 +629,8 @@ impl<'a> Case<'a> {
                 }
             } else if interpreter {
                 targets.extend([Target::Python, Target::Numpy]);
+            } else if program == Program::Paddle && self.resource() == Resource::Shm {
+                targets.push(Target::Python);
             }
         }
         // What any program understands comes last: a knob of its own is better.

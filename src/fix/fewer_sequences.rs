@@ -51,6 +51,10 @@ fn advise(case: &Case) -> Advice {
         // Checks before the first computation, and the weights, know nothing of a batch.
         return Advice::Silent;
     }
+    // A shard that ends before it is ready has seen no batch: its router warms it up later (launcher/src/main.rs).
+    if case.engine() == Some(Program::Tgi) && case.loading() {
+        return Advice::Silent;
+    }
     // Of an embedding the whole text is one physical batch.
     if case.engine() == Some(Program::LlamaCpp) && case.embeds() {
         return Advice::Silent;

@@ -41,6 +41,10 @@ fn advise(case: &Case) -> Advice {
         }
         return Advice::Silent;
     }
+    // MXNet's engine runs beside Python whatever CUDA does, and its storage manager names the call.
+    if case.program() == Program::Mxnet {
+        return Advice::Silent;
+    }
     // A call that allocates is named and waits for its result: there is no later place to look for.
     if case.incident.event.names_the_allocating_call() {
         return Advice::Silent;

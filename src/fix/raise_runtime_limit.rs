@@ -16,7 +16,11 @@ pub const FIX: Fix = Fix {
     },
     helps: Work::ALL,
     needs: &[],
-    applies: |case| !case.incident.event.of_a_count(),
+    applies: |case| {
+        // Redis refuses by its limit in words of its own; elsewhere a larger one takes more of what ran out.
+        let below = case.program() == Program::Redis && !case.sign(Sign::RefusedByLimit);
+        !case.incident.event.of_a_count() && !below
+    },
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
     knobs: &[
         line(Target::Java, "android:largeHeap=\"true\"")

@@ -43,8 +43,12 @@ pub const FIX: Fix = Fix {
             "请集群管理员增大节点的 /dev/shm，或清理旧任务留在其中的文件",
         )
         .when("cluster"),
+        line(Target::Python, "paddle.io.DataLoader(..., use_shared_memory=False)")
+            .note("if the mount cannot be changed; slower", "无法修改挂载时使用；更慢")
+            .when("paddle"),
         line(Target::Python, "torch.multiprocessing.set_sharing_strategy(\"file_system\")")
-            .note("if the mount cannot be changed", "无法修改挂载时使用"),
+            .note("if the mount cannot be changed", "无法修改挂载时使用")
+            .unless("paddle"),
     ],
     fixtures: &["context/steady", "pytorch-host/nccl-segment"],
     advise,
@@ -141,6 +145,7 @@ fn advise(case: &Case) -> Advice {
         .when("container", container && !of_the_host && !case.context.origin.composed)
         .when("outside", case.on_wsl_itself() || of_the_host)
         .when("cluster", cluster)
+        .when("paddle", case.program() == Program::Paddle)
         .when("untold", !pod && !container && !cluster && !case.on_wsl_itself())
         .fill("size", size)
         .fill("inside", inside)

@@ -454,6 +454,7 @@ static GLANCE: LazyLock<Needles> = LazyLock::new(|| {
         "finish",
         "done",
         "succe",
+        " rescued=",
         "abort",
         "kill",
         "core dump",
@@ -484,6 +485,11 @@ fn end_of(text: &str) -> Option<End> {
     let verdict = lower.trim().trim_start_matches("[info] ");
     // Dagster's last word on a run.
     if VERDICTS.iter().any(|words| verdict.starts_with(words)) || lower.contains(" - run_success - ") {
+        return Some(End::Verdict);
+    }
+    // Luigi's last words on all tasks, and Ansible's on a machine, one of whose tasks was rescued.
+    let rescued = || lower.contains(" rescued=") && !lower.contains(" rescued=0") && lower.contains(" failed=0 ");
+    if lower.contains("they all succeeded in a retry") || rescued() {
         return Some(End::Verdict);
     }
     if let Some(code) = exit_code(&lower) {

@@ -131,6 +131,9 @@ fn strip_regular(lines: &mut [Line]) -> bool {
     if shape == Regular::Number && numbers_a_listing(lines) {
         return false;
     }
+    if shape == Regular::Bracket && numbers_a_process(lines) {
+        return false;
+    }
     let several = several_of(lines, &shape);
     for line in lines.iter_mut() {
         if let Some((_, prefix)) = regular(&line.text).filter(|(other, _)| *other == shape) {
@@ -158,6 +161,14 @@ fn numbers_a_listing(lines: &[Line]) -> bool {
         .iter()
         .filter_map(|line| regular(&line.text)?.1.rank)
         .all(|number| number > std::mem::replace(&mut last, number))
+}
+
+/// `[5204] 28 Jan 02:10:31.107 * …`: one number before all lines, larger than jobs have ranks, is the process's.
+fn numbers_a_process(lines: &[Line]) -> bool {
+    const RANKS: u32 = 1024;
+    let mut numbers = lines.iter().filter_map(|line| regular(&line.text)?.1.rank);
+    let first = numbers.next();
+    first.is_some_and(|first| first >= RANKS) && numbers.all(|number| Some(number) == first)
 }
 
 fn regular(text: &str) -> Option<(Regular, Prefix)> {
@@ -280,6 +291,7 @@ mod tests {
             "node2: one line",
             "(pid=3) x",
             "[rankless] x",
+            "[5204] 28 Jan 02:10:31.1 # a\n[5204] 28 Jan 02:10:37.0 * b\n[5204] 28 Jan 02:10:43.0 # c",
             "[0] Tesla V100 | 44'C,   0 % | 15836 / 16130 MB |\n[1] Tesla V100 | 37'C,   0 % |     0 / 16130 MB |\n\
              [2] Tesla V100 | 37'C,   0 % |     0 / 16130 MB |",
         ] {

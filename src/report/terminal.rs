@@ -1486,17 +1486,17 @@ pub fn verdict(diagnosis: &Diagnosis, all: &[Diagnosis]) -> Text {
             (None, None) => None,
         };
         let killed = event.has(Sign::KilledWithProof) || event.has(Sign::KilledWithoutProof);
-        match (who, shown(Fact::AnonRss)) {
+        match (who, held(event).map(|held| (held.en, held.zh))) {
             (Some(who), _) if event.has(Sign::ToldToEnd) => {
                 part(text!(en: "{who} was told to end (SIGTERM)", zh: "向 {who} 发送了 SIGTERM"));
             }
-            (Some(who), Some(held)) if killed => {
-                part(text!(en: "{who} was killed, holding {held}", zh: "被终止的 {who} 占用 {held}"));
+            (Some(who), Some((held, zh))) if killed => {
+                part(text!(en: "{who} was killed, holding {held}", zh: "被终止的 {who} 占用 {zh}"));
             }
             (Some(who), None) if killed => part(text!(en: "{who} was killed", zh: "{who} 被终止")),
-            (Some(who), Some(held)) => part(text!(en: "{who} held {held}", zh: "{who} 占用 {held}")),
+            (Some(who), Some((held, zh))) => part(text!(en: "{who} held {held}", zh: "{who} 占用 {zh}")),
             (Some(who), None) => part(text!(en: "{who} failed", zh: "{who} 失败")),
-            (None, Some(held)) => part(text!(en: "the process held {held}", zh: "进程占用 {held}")),
+            (None, Some((held, zh))) => part(text!(en: "the process held {held}", zh: "进程占用 {zh}")),
             (None, None) => {}
         }
     } else if event.has(Sign::NoFigures) && shown(Fact::Requested).is_none() {
@@ -1677,6 +1677,18 @@ fn ram_ran_out(incident: &Incident) -> bool {
     }
 }
 
+/// What a process held as its own, and beside it the shared memory that it had touched, where that is not little: pages
+/// in memory of /dev/shm and the like are only counted apart in the kernel's line.
+fn held(event: &Event) -> Option<Text> {
+    let own = event.facts.get(Fact::AnonRss)?;
+    let shared = event.facts.get(Fact::ShmemRss).filter(|shared| shared.bytes > own.bytes / 20);
+    let own = as_exact_as_printed(own);
+    Some(match shared.map(as_exact_as_printed) {
+        Some(shared) => text!(en: "{own} and {shared} of shared memory", zh: "{own}，另有共享内存 {shared}"),
+        None => text!(en: "{own}", zh: "{own}"),
+    })
+}
+
 /// Lines before a message from which on a figure is told with it.
 const BESIDE: u64 = 3;
 
@@ -1697,8 +1709,8 @@ fn killed(diagnosis: &Diagnosis, all: &[Diagnosis]) -> Text {
     let phase = diagnosis.incident.context.phase.value().map(wording::phase).unwrap_or_default();
     let phase_en = if phase.is_empty() { String::new() } else { format!(" {}", phase.en) };
     let phase_zh = if phase.is_empty() { String::new() } else { format!("（{}）", phase.zh) };
-    let held = event.facts.get(Fact::AnonRss).map(|figure| Bytes(figure.bytes));
-    let held = held.map(|held| text!(en: ", holding {held}", zh: "，当时占用 {held}")).unwrap_or_default();
+    let held = held(event).map(|held| Text::new(format!(", holding {}", held.en), format!("，当时占用 {}", held.zh)));
+    let held = held.unwrap_or_default();
     // A pool of Python's processes tells no signal, nor does DataLoader always: a worker that crashed reads the same.
     let how = match event.has(Sign::PoolWorkerKilled) || event.has(Sign::EndUntold) {
         true => text!(en: "ended abruptly", zh: "意外终止"),

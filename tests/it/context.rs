@@ -596,7 +596,7 @@ fn a_phase_that_a_line_announces_goes_before_the_steps_above_it() {
         ("the evaluation of the other seed is in out/", Phase::Train),
     ] {
         let text = format!(
-            "100%|██████████| 20/20 [00:31<00:00,  2.5it/s, loss=0.4]\n{line}\n\
+            " 95%|█████████▌| 19/20 [00:31<00:00,  2.5it/s, loss=0.4]\n{line}\n\
              torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.50 GiB.\n"
         );
         assert_eq!(of_text(&text).phase.value(), Some(want), "{line}");

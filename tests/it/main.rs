@@ -11,6 +11,7 @@ mod fakes;
 mod account;
 mod allocator;
 mod armour;
+mod before_and_behind;
 mod causes;
 mod cli;
 mod context;

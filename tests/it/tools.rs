@@ -129,6 +129,10 @@ fn a_well_known_program_is_changed_by_the_options_that_it_has() {
         "LM Studio",
         "GPUStack",
         "Home Assistant's Ollama integration",
+        "TensorRT-LLM's blocks in C++",
+        "cnv_facets",
+        "Elasticsearch in docker compose",
+        "Gradle's daemon",
         "gptManagerBenchmark",
         "Kraken 2",
         "Bazel's server",
@@ -304,4 +308,67 @@ fn a_reader_of_files_has_a_parameter_of_its_own() {
         MemoryError: Unable to allocate 10.1 GiB for an array with shape (316593, 8563) and data type float32\n";
     let lines = lines_of(read, "read-less-at-once").join("\n");
     assert!(lines.contains("backed=\"r\""), "{lines}");
+}
+
+#[test]
+fn a_program_is_told_by_the_value_of_an_option() {
+    // YOLACT has no option for 16 bit, and its train.py has a name like any.
+    let in_16_bit = |config: &str| {
+        let log = format!("$ python train.py --config={config}\n{FULL_CARD}");
+        offers_for(&log).contains(&"mixed-precision")
+    };
+    assert!(in_16_bit("my_config"));
+    assert!(!in_16_bit("yolact_base_config"));
+    // A greeting of ZeroMQ was read as the length of a message.
+    let run = |rpc: &str| {
+        format!("./load --master-host=127.0.0.1 --rpc={rpc}\nfatal error: runtime: out of memory\n\nruntime stack:\n")
+    };
+    let lines = |rpc: &str| lines_of(&run(rpc), "raise-host-limit").join("\n");
+    assert!(lines("socket").contains("--rpc=zeromq"), "{}", lines("socket"));
+    assert!(!lines("zeromq").contains("--rpc"), "{}", lines("zeromq"));
+}
+
+#[test]
+fn what_makes_an_array_inside_a_program_is_its_own_data() {
+    let matrix = "$ python run_recbole.py --dataset=gowalla --model=LightGCN\nMemoryError: Unable to allocate 521. GiB \
+        for an array with shape (109235, 1280970) and data type float32\n";
+    let lines = lines_of(matrix, "read-less-at-once").join("\n");
+    assert!(lines.starts_with("--user_inter_num_interval"), "{lines}");
+    let buffer = "Traceback (most recent call last):\n  File \
+        \"c:\\env\\lib\\site-packages\\mlagents\\trainers\\buffer.py\", line 39, in extend\n    self += \
+        list(np.array(data))\nMemoryError\n";
+    let lines = lines_of(buffer, "raise-host-limit").join("\n");
+    assert!(lines.starts_with("buffer_size"), "{lines}");
+}
+
+#[test]
+fn who_starts_a_program_sets_its_limits() {
+    let daemon = "Expiring Daemon because JVM heap space is exhausted\n";
+    let lines = lines_of(daemon, "raise-runtime-limit").join("\n");
+    assert!(lines.starts_with("org.gradle.jvmargs"), "{lines}");
+    let refused = |service: &str| {
+        format!(
+            "{service}{{\"type\":\"log\",\"message\":\"Failed to poll: [circuit_breaking_exception] [parent] Data too \
+            large, data for [<http_request>] would be [257296337/245.3mb], which is larger than the limit of \
+            [255013683/243.1mb]\"}}\n"
+        )
+    };
+    let lines = |service: &str| lines_of(&refused(service), "raise-runtime-limit").join("\n");
+    assert!(lines("kibana_1         | ").starts_with("ES_JAVA_OPTS"), "{}", lines("kibana_1         | "));
+    assert!(!lines("").contains("ES_JAVA_OPTS"), "{}", lines(""));
+    // What a shell exports does not reach the container.
+    let docker = "I0228 09:11:40.120833 139901127710464 run_docker.py:247] 2022-02-28 00:11:40.120211: E \
+        external/org_tensorflow/tensorflow/stream_executor/cuda/cuda_driver.cc:764] failed to alloc 1462056704 bytes \
+        unified memory; result: CUDA_ERROR_OUT_OF_MEMORY: out of memory\n";
+    assert!(!offers_for(docker).contains(&"preallocation-fraction"), "{:?}", offers_for(docker));
+    let lines = lines_of(docker, "other-device").join("\n");
+    assert!(lines.starts_with("--gpu_devices=<index>"), "{lines}");
+}
+
+#[test]
+fn a_validation_in_batches_of_its_own_is_made_smaller() {
+    let log = "$ th Train.lua -epochSave -validationSetLMDBPath test/\nTHCudaCheck FAIL \
+        file=/tmp/cutorch/lib/THC/generic/THCStorage.cu line=66 error=2 : out of memory\n";
+    let lines = lines_of(log, "less-at-once").join("\n");
+    assert!(lines.starts_with("-validationBatchSize"), "{lines}");
 }

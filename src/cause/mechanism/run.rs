@@ -239,12 +239,18 @@ pub const PROGRESS: Mechanism = Mechanism {
             let since = context.clues.get(&Clue::Unfrozen);
             since.is_some_and(|since| since.first < at.first && at.first - since.first <= OTHER_WORK)
         };
+        // What comes behind the last epoch is other work.
+        let over = |epoch: u64| {
+            let last = context.epochs.value() == Some(epoch) && context.steps.value() == context.step.value();
+            last && context.frames.is_empty()
+        };
         if let Known::Seen(epoch, at) = context.epoch
             && epoch >= 2
             && !unfrozen(at)
             // Of a script that predicts, the epoch is the checkpoint's.
             && !context.runs_to_predict()
             && !context.has(Clue::FirstEpochSinceResume)
+            && !over(epoch)
         {
             let level = if on_host { "host-later-epoch" } else { "later-epoch" };
             return Some(
@@ -259,6 +265,9 @@ pub const PROGRESS: Mechanism = Mechanism {
             );
         }
         let Known::Seen(step, at) = context.step else { return None };
+        if context.is_behind_the_last_step() {
+            return None;
+        }
         let level = match step {
             0..=3 => "first-steps",
             4..200 => "some-steps",

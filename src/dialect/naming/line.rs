@@ -660,9 +660,14 @@ fn bracket(inner: &str, found: Found<'_>) {
         executable(name).into_iter().for_each(|program| found(Way::Prefix, program));
         return;
     }
+    // `[realmain:1180]`: a function, and the line in it.
+    let placed = inner.split_once(':').is_some_and(|(_, line)| number(line));
     let part = part.split(':').next().unwrap_or(part);
+    if placed && !part.contains('_') {
+        return;
+    }
     let program = if part.contains('.') { of_package(part) } else { own_word(part).filter(|_| part.len() > 2) };
-    let way = if part.contains('_') && part.matches('_').count() >= 2 { Way::Function } else { Way::Bracket };
+    let way = if placed || part.matches('_').count() >= 2 { Way::Function } else { Way::Bracket };
     program.into_iter().for_each(|program| found(way, program));
 }
 

@@ -570,7 +570,10 @@ fn reports(line: &str, before: &str, behind: &str, said: &str) -> bool {
     const ENDED: [&str; 7] = [" stopped", " killed", " terminated", " crashed", " died", " exited", " aborted"];
     let guessed = before.trim_end().ends_with("likely") && ENDED.iter().any(|word| before.contains(word));
     let careful = |word: &str| compared && matches!(word, " may " | " might ") || guessed && word == "likely";
-    if !code && SUPPOSED.iter().any(|word| supposes(before, word) && !careful(word)) {
+    // `(If you get memory allocation errors …) (errno: 12 | …)`: an aside that is closed supposes nothing more.
+    let aside = before.rsplit_once("(if ").and_then(|(_, aside)| aside.split_once(") "));
+    let led = aside.map_or(before, |(_, rest)| rest);
+    if !code && SUPPOSED.iter().any(|word| supposes(led, word) && !careful(word)) {
         return false;
     }
     const STATED: &[&str] = &[
@@ -688,7 +691,14 @@ fn reports(line: &str, before: &str, behind: &str, said: &str) -> bool {
     if denied {
         return false;
     }
-    let question = line.trim_end().ends_with(['?', '？']);
+    // A driver that is too old and a device that is not there refuse whatever is asked of them.
+    if ["driver version is insufficient", "no cuda-capable device"].iter().any(|reason| behind.contains(reason)) {
+        return false;
+    }
+    // `not enough memory: is the number of qubits too large?`: a program says it first, in small letters, and asks then.
+    let says_first = before.trim().is_empty() && line.trim_start().starts_with(|c: char| c.is_lowercase());
+    let asks_then = behind.split_once(": ").is_some_and(|(rest, _)| rest.split_whitespace().count() <= 2);
+    let question = line.trim_end().ends_with(['?', '？']) && !(says_first && asks_then);
     // `*** OUT OF MEMORY ***` is no heading; `* out of memory` and `**out of memory**` are.
     let opening = line.trim_start();
     let stars = opening.len() - opening.trim_start_matches('*').len();
@@ -821,6 +831,8 @@ const WAY_ON: &[&str] = &[
     "continuing",
     "continue without",
     "continue with",
+    "continue on",
+    "try to continue",
     "offload the rest",
     "offloading the rest",
     "ignoring",

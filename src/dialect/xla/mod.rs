@@ -267,6 +267,14 @@ impl<'a> Failure<'a> {
             self.driver_refused = true;
             return Some(Voice::Driver);
         }
+        // `failed to alloc 1462056704 bytes unified memory; result: CUDA_ERROR_OUT_OF_MEMORY` (cuda_driver.cc, 2.4 on)
+        if text.contains(" bytes unified memory") {
+            if let Some(bytes) = number_after(text, "failed to alloc ") {
+                self.ask(Request::Driver, Figure { bytes, half_width: 0, at });
+            }
+            self.driver_refused = true;
+            return Some(Voice::Driver);
+        }
         if text.contains("bytes on host:") && text.contains("failed to alloc") {
             return Some(Voice::Driver);
         }

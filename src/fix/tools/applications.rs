@@ -42,7 +42,127 @@ const VAPOR_REFINEMENT: Line = said(
     "在渲染器 Variables 页的 Fidelity 中降低 Refinement，或选更小的区域",
 );
 
+const WHISPER_XXL_FILES: Line = said(
+    Target::Program,
+    "one recording in each run, cut into shorter files; or without --ff_vocal_extract and pyannote's --vad_method",
+    "每次只处理一段录音，并切成较短的文件；或去掉 --ff_vocal_extract，不用 pyannote 的 --vad_method",
+);
+
+const CELLBENDER_POSTERIOR: Line = option("--posterior-batch-size <smaller>")
+    .note("128 unless set in 0.3; releases of 2020 have none", "0.3 中默认 128；2020 年的版本没有该选项");
+
+const CELLBENDER_DROPLETS: Line = option("--total-droplets-included <fewer>").note(
+    "and --projected-ambient-count-threshold 1: fewer genes",
+    "并加 --projected-ambient-count-threshold 1：更少的基因",
+);
+
+const ALPHAFOLD_SEQUENCE: Line = said(
+    Target::Program,
+    "a shorter sequence, or its domains in runs of their own",
+    "更短的序列，或把各结构域分开预测",
+);
+
+const INVOKEAI_MODELS: Line =
+    option("--max_loaded_models 1").note("in invokeai.init; 2 unless set", "写入 invokeai.init；默认 2");
+
 pub(super) const TOOLS: &[Tool] = &[
+    // Purfview's standalone faster-whisper-xxl, an executable whose source is not public. Seen in
+    // Purfview/whisper-standalone-win, README.md (--best_of=1, --beam_size=1 and -fallback=None where memory is short,
+    // compute_type, --standard, pyannote among its detectors of speech). --ff_vocal_extract works on the whole
+    // recording as 32 bit. Its frames have no folder of a machine's: `faster_whisper\roformer_infer.py`.
+    Tool {
+        name: "faster-whisper-xxl",
+        files: &["/faster_whisper/roformer_infer.py", "/whisper-xxl/", "/faster-whisper-xxl/"],
+        scripts: &["faster-whisper-xxl.exe", "faster-whisper-xxl", "--ff_vocal_extract"],
+        clue: None,
+        rows: &[
+            ("less-at-once", WHISPER_XXL_FILES),
+            ("read-less-at-once", WHISPER_XXL_FILES),
+            ("fix-the-shape", WHISPER_XXL_FILES),
+            ("shorter-sequences", WHISPER_XXL_FILES),
+            ("smaller-batch", option("--best_of=1 --beam_size=1").note("and -fallback=None", "并加 -fallback=None")),
+            ("weight-quantisation", option("--compute_type int8").note("or a smaller -m", "或更小的 -m")),
+        ],
+        lacks: &[
+            "chunk-the-operation",
+            "mixed-precision",
+            "no-grad-in-eval",
+            "gradient-checkpointing",
+            "activation-offload",
+            "no-python-lists-in-dataset",
+            "more-devices",
+        ],
+    },
+    // CellBender. Seen in broadinstitute/CellBender, its pull request 103 (--posterior-batch-size), issues 67, 98, 251
+    // and 295, and cellbender/remove_background/argparser.py at 97c1d40 (--total-droplets-included,
+    // --projected-ambient-count-threshold). A batch of training is some 100 droplets of 35,000 genes; what fails is
+    // the posterior, computed after it. It trains in 32 bit, without checkpoints or accumulation.
+    Tool {
+        name: "CellBender",
+        files: &["/cellbender/"],
+        scripts: &["cellbender", "--total-droplets-included"],
+        clue: None,
+        rows: &[
+            ("smaller-batch", CELLBENDER_POSTERIOR),
+            ("smaller-batch", CELLBENDER_DROPLETS),
+            ("smaller-eval-batch", CELLBENDER_POSTERIOR),
+            ("less-at-once", CELLBENDER_POSTERIOR),
+            ("fix-the-shape", CELLBENDER_POSTERIOR),
+            ("chunk-the-operation", CELLBENDER_POSTERIOR),
+            ("read-less-at-once", CELLBENDER_DROPLETS),
+        ],
+        lacks: &[
+            "gradient-checkpointing",
+            "gradient-accumulation",
+            "activation-offload",
+            "mixed-precision",
+            "fused-attention",
+            "eight-bit-optimizer",
+            "bf16-states",
+            "more-devices",
+            "fewer-workers",
+        ],
+    },
+    // AlphaFold 2 in its container. Seen in google-deepmind/alphafold, docker/run_docker.py at 0bab1bf (2021): of the
+    // environment it passes on NVIDIA_VISIBLE_DEVICES (--gpu_devices, all unless set), TF_FORCE_UNIFIED_MEMORY=1 and
+    // XLA_PYTHON_CLIENT_MEM_FRACTION=4.0 alone: what a shell exports does not reach JAX. What it prints in the
+    // container stands behind its own mark, `run_docker.py:247]`. Where unified memory is refused, the host has none.
+    Tool {
+        name: "AlphaFold 2's run_docker.py",
+        files: &["/docker/run_docker.py"],
+        scripts: &["run_docker.py", " run_docker.py:"],
+        clue: None,
+        rows: &[
+            ("other-device", option("--gpu_devices=<index>").note("of run_docker.py", "run_docker.py 的选项")),
+            (
+                "raise-host-limit",
+                said(
+                    Target::Program,
+                    "more RAM: by unified memory it holds what the GPU does not, up to three times the GPU's size",
+                    "更多内存：统一内存把显存放不下的部分放在内存中，最多为显存的三倍",
+                ),
+            ),
+            ("less-at-once", ALPHAFOLD_SEQUENCE),
+            ("shorter-sequences", ALPHAFOLD_SEQUENCE),
+        ],
+        // In force: weight-offload, raise-memory-fraction, chunk-the-operation. No option: the rest, of which variables
+        // would have to be passed on.
+        lacks: &[
+            "weight-offload",
+            "preallocation-fraction",
+            "raise-memory-fraction",
+            "raise-runtime-limit",
+            "pin-memory",
+            "chunk-the-operation",
+            "smaller-batch",
+            "mixed-precision",
+            "weight-quantisation",
+            "fused-attention",
+            "smaller-images",
+            "more-devices",
+            "no-grad-in-eval",
+        ],
+    },
     // VAPOR, a window that draws volumes. Seen in NCAR/VAPOR, lib/render/VolumeRectilinear.cpp (CheckHardwareSupport,
     // whose words these are: nx × ny × nz × 16 bytes) and apps/vaporgui/FidelityWidget.cpp. A level of detail alone
     // keeps the dimensions: it frees nothing. Programs of OpenGL stand in nvidia-smi's own table and in no query.
@@ -1507,6 +1627,10 @@ pub(super) const TOOLS: &[Tool] = &[
             ("mixed-precision", option("--precision float16").note("in invokeai.init", "写入 invokeai.init")),
             ("smaller-images", option("-W 512 -H 512").note("multiples of 64", "64 的倍数")),
             ("smaller-batch", option("--no_restore --no_upscale").note("in invokeai.init", "写入 invokeai.init")),
+            ("less-at-once", INVOKEAI_MODELS),
+            ("read-less-at-once", INVOKEAI_MODELS),
+            ("raise-host-limit", INVOKEAI_MODELS),
+            ("raise-host-limit", said(Target::Program, "or a machine with more RAM", "或内存更大的机器")),
         ],
         lacks: &["chunk-the-operation", "no-grad-in-eval", "weight-quantisation"],
     },

@@ -51,7 +51,238 @@ const MONGOSHAKE: Line = option("incr_sync.fetcher.buffer_capacity = 64").note(
     "默认 256；incr_sync.worker.batch_queue_size = 16；collector.conf",
 );
 
+const TRITON_ORT_MODEL: Line = said(
+    Target::Program,
+    "at the start a model exported in fp16 or int8, or fewer models; in a request a smaller max_batch_size",
+    "启动时：导出为 fp16 或 int8 的模型，或减少模型数；请求时：减小 max_batch_size",
+);
+
+const TRITON_INSTANCES: Line = option("instance_group [ { count: 1 kind: KIND_GPU } ]")
+    .note("config.pbtxt: each instance has the weights", "config.pbtxt：每个实例一份权重");
+
+const MACE_MODEL: Line = said(
+    Target::Program,
+    "a smaller MACE model (L0 in place of L2), made for LAMMPS in float32, or fewer atoms",
+    "更小的 MACE 模型（用 L0 代替 L2），以 float32 为 LAMMPS 导出，或减少原子数",
+);
+
+const CNV_FACETS_SNPS: Line = said(
+    Target::Program,
+    "fewer SNPs: a VCF of common ones at -vcf, or a larger --nbhd-snp (250 unless set, 500 for whole genomes)",
+    "更少的 SNP：-vcf 用常见 SNP 的 VCF，或加大 --nbhd-snp（默认 250，全基因组可用 500）",
+);
+
+const DRUID_BUFFERS: Line = option("druid.processing.buffer.sizeBytes=<smaller>").note(
+    "direct memory: it × (numThreads + numMergeBuffers + 1)",
+    "直接内存：它 ×（numThreads + numMergeBuffers + 1）",
+);
+
+const GO_PACKAGES: Line = line(Target::Shell, "GOGC=50 go build -p 1 ...")
+    .note("one package at a time; GOMEMLIMIT exists since Go 1.19", "一次编译一个包；GOMEMLIMIT 自 Go 1.19 起才有");
+
+const BOOMER_RPC: Line = said(
+    Target::Program,
+    "no memory is short: start it with --rpc=zeromq as the master speaks, whose greeting was read as a length",
+    "并不缺内存：主节点用 ZeroMQ，其握手被当作长度读取；请用 --rpc=zeromq 启动",
+);
+
 pub(super) const TOOLS: &[Tool] = &[
+    // Triton's ONNX Runtime backend. Its containers build the library in /workspace/onnxruntime, the wheels elsewhere.
+    // Seen in triton-inference-server/onnxruntime_backend, README.md at 013d274 (parameters of config.pbtxt:
+    // arena_extend_strategy "1" grows by what is asked for, gpu_mem_limit; deprecated, and still read) and Triton's
+    // model configuration (instance_group, max_batch_size). A model that does not load has not run.
+    Tool {
+        name: "Triton's ONNX Runtime backend",
+        files: &["/workspace/onnxruntime/"],
+        scripts: &["onnx runtime error 6: Exception during initialization"],
+        clue: None,
+        rows: &[
+            ("less-at-once", TRITON_ORT_MODEL),
+            ("smaller-batch", TRITON_ORT_MODEL),
+            ("weight-quantisation", TRITON_ORT_MODEL),
+            ("fewer-at-once", TRITON_INSTANCES),
+            ("share-one-model", TRITON_INSTANCES),
+            (
+                "arena-growth",
+                option("parameters { key: \"arena_extend_strategy\" value: { string_value: \"1\" } }")
+                    .note("config.pbtxt: grows by what is asked for", "config.pbtxt：按请求大小增长"),
+            ),
+            ("arena-growth", TRITON_INSTANCES),
+        ],
+        lacks: &["chunk-the-operation", "fix-the-shape", "no-grad-in-eval", "mixed-precision"],
+    },
+    // TensorRT-LLM's cache of blocks in C++, from the end of 2023 on: it is reserved already, so that a larger share or
+    // a shorter sequence is what remains. Seen in NVIDIA/TensorRT-LLM, cpp/tensorrt_llm/batch_manager (these
+    // words), benchmarks of gptSessionBenchmark that give --kv_cache_free_gpu_mem_fraction, and its issue 694. Lengths
+    // are built in: --max_input_len and --max_output_len of build.py, --max_seq_len of trtllm-build since 0.11.
+    Tool {
+        name: "TensorRT-LLM's blocks in C++",
+        files: &[],
+        scripts: &["Can't allocate new blocks. No free blocks left. ("],
+        clue: None,
+        rows: &[
+            (
+                "raise-engine-memory",
+                option("--kv_cache_free_gpu_mem_fraction 0.95").note(
+                    "gptSessionBenchmark and gptManagerBenchmark, where they have it",
+                    "gptSessionBenchmark 与 gptManagerBenchmark（若该版本有）",
+                ),
+            ),
+            (
+                "max-model-len",
+                option("--max_input_len <fewer> --max_output_len <fewer>").note(
+                    "build.py; since 0.11 --max_seq_len of trtllm-build",
+                    "build.py；0.11 起为 trtllm-build 的 --max_seq_len",
+                ),
+            ),
+            (
+                "fewer-sequences",
+                option("--max_batch_size <fewer>").note("as many as ran: built anew", "用跑通过的数量重新构建"),
+            ),
+        ],
+        lacks: &["lower-engine-memory", "weight-offload", "smaller-batch", "mixed-precision"],
+    },
+    // LAMMPS with pair_style mace. Seen in ACEsuit/mace, mace/cli/create_lammps_model.py at 1191c93 (.double(); later
+    // releases have --dtype float32), its issues 229, 238 (no_domain_decomposition is for one process), 476 and 487 (a
+    // cell of 520 atoms fits, one of more than 10,000 does not). The style has no option for its precision.
+    Tool {
+        name: "LAMMPS with MACE",
+        files: &["/mace/calculators/lammps_mace.py", "/pair_mace.cpp", "/pair_mace_kokkos.cpp"],
+        scripts: &["mace_create_lammps_model"],
+        clue: None,
+        rows: &[
+            ("less-at-once", MACE_MODEL),
+            ("smaller-batch", MACE_MODEL),
+            ("weight-quantisation", MACE_MODEL),
+            ("fix-the-shape", MACE_MODEL),
+        ],
+        lacks: &["mixed-precision", "chunk-the-operation", "gradient-checkpointing", "no-grad-in-eval"],
+    },
+    // cnv_facets. Seen in dariober/cnv_facets, README.md at 10ec9ae: memory goes with the number of SNPs (37 million
+    // take some 15 GB); -vcf takes the common ones, --nbhd-snp keeps one of an interval (500 for whole genomes). It is
+    // written in R, and who runs it writes none.
+    Tool {
+        name: "cnv_facets",
+        files: &[],
+        scripts: &["cnv_facets.R", "--snp-nprocs"],
+        clue: None,
+        rows: &[
+            ("read-less-at-once", CNV_FACETS_SNPS),
+            ("less-at-once", CNV_FACETS_SNPS),
+            ("fix-the-shape", CNV_FACETS_SNPS),
+        ],
+        lacks: &["smaller-batch", "mixed-precision", "chunk-the-operation", "fewer-workers"],
+    },
+    // Druid. Seen in apache/druid: docs/configuration/index.md and distribution/docker/environment
+    // (druid.indexer.runner.javaOptsArray, a list, of the processes that run tasks), its pull requests 6588 and 7606
+    // (direct memory is sizeBytes for each of numThreads, numMergeBuffers and one more). Services have jvm.config.
+    Tool {
+        name: "Druid",
+        files: &[],
+        scripts: &["druid"],
+        clue: None,
+        rows: &[
+            (
+                "raise-runtime-limit",
+                option("druid.indexer.runner.javaOptsArray=[..., \"{area}=<more>\"]").note(
+                    "tasks: runtime.properties of the MiddleManager; services: jvm.config",
+                    "任务：MiddleManager 的 runtime.properties；服务：jvm.config",
+                ),
+            ),
+            ("raise-runtime-limit", DRUID_BUFFERS.when("area")),
+            (
+                "raise-runtime-limit",
+                option("druid.indexer.runner.javaOptsArray=[..., \"-Xmx<size>\"]")
+                    .note(
+                        "tasks: runtime.properties of the MiddleManager; services: jvm.config",
+                        "任务：MiddleManager 的 runtime.properties；服务：jvm.config",
+                    )
+                    .unless("area"),
+            ),
+            ("smaller-buffers", DRUID_BUFFERS),
+        ],
+        lacks: WITHOUT_BATCHES,
+    },
+    // Elasticsearch in docker compose, whose lines begin with a service's name. Seen in elastic/elasticsearch, its pull
+    // request 51867: in a container ES_JAVA_OPTS is preferred, and it wins over jvm.options. Kibana's JSON tells
+    // what its Elasticsearch refused.
+    Tool {
+        name: "Elasticsearch in docker compose",
+        files: &[],
+        scripts: &[
+            "kibana_1 | {\"type\":\"log\"",
+            "kibana-1 | {\"type\":\"log\"",
+            "elasticsearch_1 | ",
+            "elasticsearch-1 | ",
+            "es01_1 | ",
+            "es01-1 | ",
+        ],
+        clue: None,
+        rows: &[(
+            "raise-runtime-limit",
+            option("ES_JAVA_OPTS=\"-Xms<size> -Xmx<size>\"")
+                .note(
+                    "environment of Elasticsearch's service, half of its memory",
+                    "写在 Elasticsearch 服务的 environment，不超过其内存一半",
+                )
+                .unless("area"),
+        )],
+        lacks: &["smaller-batch", "mixed-precision", "fewer-workers"],
+    },
+    // Gradle's daemons, which end at a full heap, and Kotlin's compiler in them. Its own advice names
+    // org.gradle.jvmargs; kotlin.daemon.jvmargs is of Kotlin's Gradle plugin (its kotlinDaemonJvmArguments).
+    Tool {
+        name: "Gradle's daemon",
+        files: &[],
+        scripts: &["Expiring Daemon because JVM heap space is exhausted", "Not enough memory to run compilation."],
+        clue: None,
+        rows: &[
+            (
+                "raise-runtime-limit",
+                option("org.gradle.jvmargs=-Xmx4g")
+                    .note("in gradle.properties: more than it is now", "写入 gradle.properties，须大于当前值"),
+            ),
+            (
+                "raise-runtime-limit",
+                option("kotlin.daemon.jvmargs=-Xmx2g")
+                    .note("Kotlin's own daemon, where it is the one that is full", "Kotlin 自己的守护进程，若是它满了"),
+            ),
+        ],
+        lacks: WITHOUT_BATCHES,
+    },
+    // Go's command (go help build): -p is how many programs it runs at once, as many as there are processors unless
+    // set. GOGC is read by the compiler too; GOMEMLIMIT came with Go 1.19.
+    Tool {
+        name: "go build",
+        files: &[],
+        scripts: &["go", "/compile: signal: killed", "/link: signal: killed"],
+        clue: None,
+        rows: &[("fewer-at-once", GO_PACKAGES), ("raise-runtime-limit", GO_PACKAGES), ("less-at-once", GO_PACKAGES)],
+        lacks: WITHOUT_BATCHES,
+    },
+    // boomer, a worker for Locust in Go. Its issue 33 (2018): with --rpc=socket it reads a master's greeting of ZeroMQ,
+    // FF 00 00 00, as the length of a message and asks for it. The option's value tells it.
+    Tool {
+        name: "boomer",
+        files: &[],
+        scripts: &["--rpc socket"],
+        clue: None,
+        rows: &[
+            ("raise-host-limit", BOOMER_RPC),
+            ("fix-the-shape", BOOMER_RPC),
+            ("less-at-once", BOOMER_RPC),
+            ("read-less-at-once", BOOMER_RPC),
+        ],
+        lacks: &[
+            "swap",
+            "raise-runtime-limit",
+            "smaller-batch",
+            "mixed-precision",
+            "fewer-workers",
+            "fewer-at-once",
+            "chunk-the-operation",
+        ],
+    },
     // Portage (man make.conf): what make is called with; emerge's own --jobs counts packages.
     Tool {
         name: "Portage",
@@ -219,7 +450,7 @@ pub(super) const TOOLS: &[Tool] = &[
     Tool {
         name: "gptManagerBenchmark",
         files: &[],
-        scripts: &["gptManagerBenchmark"],
+        scripts: &["gptManagerBenchmark", "gptSessionBenchmark"],
         clue: None,
         rows: &[("lower-engine-memory", option("--kv_cache_free_gpu_mem_fraction {tried}"))],
         lacks: &["more-devices", "max-model-len", "kv-cache-dtype"],
@@ -385,11 +616,11 @@ pub(super) const TOOLS: &[Tool] = &[
     // Trinity, `Trinity` (perl, its usage): --max_memory 10G (bounds Jellyfish and sorting), --CPU,
     // --bflyHeapSpaceMax (4G), --bflyCPU, --normalize_by_read_set (named there for want of RAM), --min_kmer_cov
     // (1). Normalising is on by itself since September 2016. Its parts show as Inchworm, Chrysalis and
-    // Butterfly.jar.
+    // Butterfly.jar, whose -Xmx it writes itself.
     Tool {
         name: "Trinity",
         files: &[],
-        scripts: &["Trinity"],
+        scripts: &["Trinity", "butterfly"],
         clue: None,
         rows: &[
             (
@@ -887,7 +1118,8 @@ pub(super) const TOOLS: &[Tool] = &[
             ),
             (
                 "raise-runtime-limit",
-                option("max_server_memory_usage: <more>").note("only where it was set lower", "仅当它曾被设得更低"),
+                option("max_server_memory_usage: <more>")
+                    .note("only where it was set lower, as a round figure is", "仅当它曾被设得更低：整数上限多是如此"),
             ),
             ("smaller-buffers", option("mark_cache_size: <smaller>").note("and the other caches", "以及其他缓存")),
             ("fewer-at-once", option("SET max_threads = <fewer>").note("of one query", "单个查询的线程数")),

@@ -10,7 +10,145 @@ const DEEPXDE_PIECES: Line = option("np.vstack([model.predict(x, operator=pde) f
 const DEEPXDE_POINTS: Line = option("dde.data.PDE(..., num_domain=<fewer>, num_test=<fewer>)")
     .note("of train(): all points are one batch", "train() 时：所有点为一批");
 
+const SIMPLE_TRANSFORMERS_WORKERS: Line =
+    option("\"dataloader_num_workers\": 0, \"process_count\": 1, \"use_multiprocessing\": False")
+        .note("args of the model; as many as processors less two unless set", "模型的 args；默认为处理器数减二");
+
+const PYKEEN_EVALUATION: Line = option("pipeline(..., evaluation_kwargs=dict(batch_size=<half>))")
+    .note("results are the same; then slice_size=1024 beside it", "结果不变；再加 slice_size=1024");
+
+const PP_STRUCTURE_PARTS: Line = option(
+    "PPStructureV3(..., use_doc_orientation_classify=False, use_doc_unwarping=False, use_textline_orientation=False)",
+)
+.note(
+    "each is a model; use_formula_recognition and the others too",
+    "每项都是一个模型；use_formula_recognition 等同理",
+);
+
+const PP_STRUCTURE_SIDE: Line = option("PPStructureV3(..., text_det_limit_side_len=960, text_det_limit_type=\"max\")")
+    .note("and text_recognition_batch_size=1", "并加 text_recognition_batch_size=1");
+
 pub(super) const TOOLS: &[Tool] = &[
+    // Simple Transformers, which makes data sets and loaders itself. Seen in ThilinaRajapakse/simpletransformers,
+    // simpletransformers/config/model_args.py at f837468 (dataloader_num_workers and process_count: processors less
+    // two; use_multiprocessing True; fp16 True; train_batch_size 8, eval_batch_size 8, max_seq_length 128; lazy_loading
+    // of classification, NER and questions). Its progress reads "Epoch 1 of 4" and "Running Epoch 0 of 4".
+    Tool {
+        name: "Simple Transformers",
+        files: &["/simpletransformers/"],
+        scripts: &[],
+        clue: None,
+        rows: &[
+            ("fewer-workers", SIMPLE_TRANSFORMERS_WORKERS),
+            ("fewer-at-once", SIMPLE_TRANSFORMERS_WORKERS),
+            (
+                "read-less-at-once",
+                option("\"lazy_loading\": True")
+                    .note("args of the model: lines are read from the file", "模型的 args：从文件逐行读取"),
+            ),
+            (
+                "smaller-batch",
+                option("\"train_batch_size\": {batch}, \"gradient_accumulation_steps\": {steps}").when("trains"),
+            ),
+            ("smaller-batch", option("\"eval_batch_size\": <half>").note("8 unless set", "默认 8").unless("trains")),
+            ("smaller-eval-batch", option("\"eval_batch_size\": {tried}")),
+            ("shorter-sequences", option("\"max_seq_length\": <fewer>").note("args of the model", "模型的 args")),
+        ],
+        // In force: mixed-precision, unless fp16 is False.
+        lacks: &[
+            "mixed-precision",
+            "no-python-lists-in-dataset",
+            "chunk-the-operation",
+            "activation-offload",
+            "smaller-images",
+        ],
+    },
+    // PyKEEN. Seen in pykeen/pykeen, docs/source/tutorial/performance.rst at 0e722aa (sub-batches accumulate gradients,
+    // slices score a part of the entities at a time, evaluation_fallback falls back to smaller batches, which change no
+    // result) and src/pykeen/evaluation/evaluator.py (batch_size, slice_size). An evaluation scores every entity for
+    // each triple of a batch: batch × entities × dimension.
+    Tool {
+        name: "PyKEEN",
+        files: &["/pykeen/"],
+        scripts: &[],
+        clue: None,
+        rows: &[
+            ("smaller-eval-batch", PYKEEN_EVALUATION),
+            ("smaller-eval-batch", option("pipeline(..., evaluation_fallback=True)")),
+            ("smaller-batch", PYKEEN_EVALUATION.unless("trains")),
+            (
+                "smaller-batch",
+                option("pipeline(..., training_kwargs=dict(batch_size=..., sub_batch_size=<half>))")
+                    .note("gradients are accumulated by itself", "梯度自动累积")
+                    .when("trains"),
+            ),
+            ("less-at-once", PYKEEN_EVALUATION.unless("trains")),
+            ("chunk-the-operation", PYKEEN_EVALUATION.unless("trains")),
+            (
+                "chunk-the-operation",
+                option("pipeline(..., training_kwargs=dict(slice_size=1024))")
+                    .note("of the LCWA loop", "LCWA 训练循环")
+                    .when("trains"),
+            ),
+        ],
+        lacks: &["fix-the-shape", "mixed-precision", "gradient-checkpointing", "activation-offload", "smaller-images"],
+    },
+    // PP-StructureV3 of PaddleOCR 3. Seen in PaddlePaddle/PaddleOCR, paddleocr/_pipelines/pp_structurev3.py at 0124289:
+    // parts are models that a call switches on and off; their names choose lighter ones.
+    Tool {
+        name: "PP-StructureV3",
+        files: &["/paddleocr/_pipelines/pp_structurev3.py", "/paddlex/inference/pipelines/layout_parsing/"],
+        scripts: &[],
+        clue: None,
+        rows: &[
+            ("less-at-once", PP_STRUCTURE_PARTS),
+            ("less-at-once", PP_STRUCTURE_SIDE),
+            ("smaller-batch", PP_STRUCTURE_PARTS),
+            ("smaller-batch", PP_STRUCTURE_SIDE),
+            ("smaller-images", PP_STRUCTURE_SIDE),
+            (
+                "weight-quantisation",
+                option("PPStructureV3(..., text_detection_model_name=\"PP-OCRv5_mobile_det\")").note(
+                    "and text_recognition_model_name: lighter models",
+                    "以及 text_recognition_model_name：更轻的模型",
+                ),
+            ),
+        ],
+        lacks: &["mixed-precision", "chunk-the-operation", "no-grad-in-eval", "gradient-checkpointing"],
+    },
+    // Unsloth's GRPO, which keeps vLLM in the trainer's process. Seen in unslothai/unsloth, unsloth/models/loader.py
+    // at 0050c73 (FastLanguageModel.from_pretrained: gpu_memory_utilization 0.5, max_seq_length 2048, float8_kv_cache;
+    // no count of devices for the engine), its issue 3302 (closed as fixed) and pull request 4411: with
+    // UNSLOTH_VLLM_STANDBY=1 the engine sleeps in each step, and a run that was resumed woke it beside what it held.
+    Tool {
+        name: "Unsloth's GRPO",
+        files: &["/unsloth_compiled_cache/unslothgrpotrainer.py"],
+        scripts: &[],
+        clue: None,
+        rows: &[
+            (
+                "lower-engine-memory",
+                option("FastLanguageModel.from_pretrained(..., gpu_memory_utilization=<smaller>)")
+                    .note("0.5 unless set", "默认 0.5"),
+            ),
+            (
+                "lower-engine-memory",
+                option("pip install -U unsloth unsloth_zoo").note(
+                    "where wake_up() fails behind a resume: UNSLOTH_VLLM_STANDBY=1",
+                    "若恢复训练后 wake_up() 失败：UNSLOTH_VLLM_STANDBY=1",
+                ),
+            ),
+            ("fewer-sequences", option("GRPOConfig(..., num_generations=<fewer>, max_completion_length=<fewer>)")),
+            (
+                "smaller-batch",
+                option("GRPOConfig(..., num_generations=<fewer>, max_completion_length=<fewer>)")
+                    .note("a batch holds whole groups of them", "每批包含完整的组"),
+            ),
+            ("max-model-len", option("FastLanguageModel.from_pretrained(..., max_seq_length=<fewer>)")),
+            ("kv-cache-dtype", option("FastLanguageModel.from_pretrained(..., float8_kv_cache=True)")),
+        ],
+        lacks: &["more-devices", "fewer-cuda-graphs", "weight-offload", "raise-engine-memory"],
+    },
     // DeepXDE, deepxde/model.py (predict(x, operator=None, callbacks=None) has no size of a batch), deepxde/data/pde.py
     // at 04ab06a (num_domain, num_boundary, num_test: train() and test() work on all points at once). A derivative is
     // computed in predict() too, which is no training. By its issue 230 pieces of X fit.
@@ -270,5 +408,15 @@ pub(super) const TOOLS: &[Tool] = &[
             ),
         ],
         lacks: &["mixed-precision", "gradient-checkpointing"],
+    },
+    // ComfyUI, behind what its nodes call: its lines stand with each change, and what remains are lines of code that
+    // nobody in its window writes.
+    Tool {
+        name: "ComfyUI",
+        files: &["/comfyui/"],
+        scripts: &[],
+        clue: None,
+        rows: &[],
+        lacks: &["fix-the-shape", "chunk-the-operation", "activation-offload", "detach-logged-tensors"],
     },
 ];

@@ -67,7 +67,243 @@ const PADDLEOCR_SIDE: Line = option("DetResizeForTest: {limit_side_len: 960, lim
     "检测模型的批大小只能为 1：写在 .yml 的 Eval.dataset.transforms",
 );
 
+const RECBOLE_FILTER: Line = option("--user_inter_num_interval=\"[10,inf)\" --item_inter_num_interval=\"[10,inf)\"")
+    .note("every user and item unless set: the matrix has all of both", "默认保留全部用户与物品：矩阵含两者全部");
+
+const NEMO_DIARIZER_PARTS: Line = said(
+    Target::Program,
+    "a recording cut into parts of an hour; fewer scales in diarizer.speaker_embeddings.parameters",
+    "把录音切成每段一小时；在 diarizer.speaker_embeddings.parameters 中减少尺度",
+);
+
+const NEMO_DIARIZER_CHUNKS: Line = option("diarizer.clustering.parameters.embeddings_per_chunk=5000")
+    .note("10000 unless set; releases since the end of 2023", "默认 10000；2023 年底之后的版本");
+
+const DGLKE_WITHOUT_TEST: Line = said(
+    Target::Program,
+    "dglke_train without --test and --valid, which make a second graph of all triples; dglke_eval afterwards",
+    "dglke_train 去掉 --test 与 --valid（它们会为全部三元组再建一张图），之后用 dglke_eval",
+);
+
+const ML_AGENTS_BUFFER: Line = option("buffer_size: <smaller>").note(
+    "trainer's configuration; smaller visual observations, fewer agents",
+    "训练配置文件；缩小视觉观测，减少智能体",
+);
+
+const SOCKEYE_LENGTH: Line = option("--max-seq-len <fewer>")
+    .note("longer pairs are left out; then a smaller --batch-size", "更长的句对被略去；之后再减小 --batch-size");
+
+const SOCKEYE_BATCH: Line = option("--batch-size <half>").note(
+    "words with --batch-type word: no fewer than --max-seq-len",
+    "--batch-type word 时以词计：不得少于 --max-seq-len",
+);
+
+const NMT_INFERENCE: Line = option("--infer_batch_size=<half>").note("32 unless set", "默认 32");
+
+const DEEPSPEECH_TORCH_VALIDATION: Line =
+    option("-validationBatchSize <half>").note("20 unless set: behind each epoch", "默认 20：每个 epoch 之后");
+
+const SOFTMAX_BATCH: Line = said(
+    Target::Program,
+    "insightface: --per-batch-size <half>, 128 for each GPU unless set; facenet: --batch_size <half>, 90 unless set",
+    "insightface：--per-batch-size <half>，默认每个 GPU 128；facenet：--batch_size <half>，默认 90",
+);
+
+const YOLACT_BATCH: Line = option("--batch_size=<half>").note("of train.py, 8 unless set", "train.py 的选项，默认 8");
+
+/// Pictures that PaddleOCR 2 predicts.
+const PADDLEOCR_PICTURES: Line =
+    option("--det_limit_side_len 640 --det_limit_type max").note("960 unless set", "默认 960");
+
 pub(super) const TOOLS: &[Tool] = &[
+    // RecBole. Seen in RUCAIBox/RecBole's settings of data (user_inter_num_interval and item_inter_num_interval,
+    // "[0,inf)" unless set; its run_recbole.py takes every key as --key=value) and in runs with the keys of its
+    // options. General models make matrices of all users by all items: its data are what makes them smaller.
+    Tool {
+        name: "RecBole",
+        files: &["/recbole/"],
+        scripts: &["run_recbole.py", "run_hyper.py"],
+        clue: None,
+        rows: &[
+            ("read-less-at-once", RECBOLE_FILTER),
+            ("less-at-once", RECBOLE_FILTER),
+            ("fix-the-shape", RECBOLE_FILTER),
+            ("smaller-batch", option("--train_batch_size=<half>").note("2048 unless set", "默认 2048").when("trains")),
+            ("smaller-eval-batch", option("--eval_batch_size=<half>").note("4096 unless set", "默认 4096")),
+        ],
+        lacks: &[
+            "chunk-the-operation",
+            "gradient-checkpointing",
+            "activation-offload",
+            "smaller-images",
+            "no-python-lists-in-dataset",
+        ],
+    },
+    // NeMo's diarisation by clusters. Seen in NVIDIA-NeMo/Speech, its issues 5637 (a recording of 4 hours in parts
+    // fits), 7912 and 8235 (the similarities of all segments of a scale are kept in host memory; 500 for
+    // embeddings_per_chunk did not help where the scales are six) and its pull request 7737 (embeddings_per_chunk,
+    // chunk_cluster_count). It stands before what trains recognition.
+    Tool {
+        name: "NeMo's diarizer",
+        files: &["/clustering_diarizer.py", "/longform_clustering.py", "/offline_clustering.py"],
+        scripts: &["offline_diar_infer.py", "offline_diar_with_asr_infer.py", "clustering_diarizer"],
+        clue: None,
+        rows: &[
+            ("read-less-at-once", NEMO_DIARIZER_PARTS),
+            ("read-less-at-once", NEMO_DIARIZER_CHUNKS),
+            ("less-at-once", NEMO_DIARIZER_PARTS),
+            ("less-at-once", NEMO_DIARIZER_CHUNKS),
+            ("shorter-sequences", NEMO_DIARIZER_PARTS),
+            ("raise-host-limit", NEMO_DIARIZER_PARTS),
+        ],
+        lacks: &["gradient-checkpointing", "mixed-precision", "smaller-images", "chunk-the-operation"],
+    },
+    // DGL-KE. Seen in awslabs/dgl-ke, python/dglke/train.py at 0f1dd44 (--gpu with several: as many processes;
+    // EvalDataset is made for --valid and --test alone, and the data are kept until the model is made),
+    // python/dglke/utils.py at 066288d (--batch_size 1024, --neg_sample_size 256, --batch_size_eval 8, --num_proc,
+    // --hidden_dim 400) and its page on dglke_dist_train.
+    Tool {
+        name: "DGL-KE",
+        files: &["/dglke/"],
+        scripts: &["dglke_train"],
+        clue: None,
+        rows: &[
+            ("raise-host-limit", DGLKE_WITHOUT_TEST),
+            (
+                "raise-host-limit",
+                said(
+                    Target::Program,
+                    "fewer GPUs at --gpu, each of which has a process; or dglke_dist_train over several machines",
+                    "--gpu 给更少的 GPU（每个 GPU 一个进程）；或用 dglke_dist_train 分到多台机器",
+                ),
+            ),
+            ("read-less-at-once", DGLKE_WITHOUT_TEST),
+            ("fewer-at-once", option("--gpu 0 --num_proc 1").note("a process for each GPU", "每个 GPU 一个进程")),
+            (
+                "smaller-batch",
+                option("--batch_size <half> --neg_sample_size <half>")
+                    .note("1024 and 256 unless set", "默认 1024 与 256")
+                    .when("trains"),
+            ),
+            ("smaller-eval-batch", option("--batch_size_eval 8").note("then 1", "再试 1")),
+            ("weight-offload", option("--mix_cpu_gpu").note("embeddings lie in host memory", "嵌入放在主机内存")),
+        ],
+        lacks: &["mixed-precision", "gradient-checkpointing", "chunk-the-operation", "smaller-images"],
+    },
+    // ML-Agents. Seen in Unity-Technologies/ml-agents, docs/Training-Configuration-File.md (buffer_size 10240 for
+    // PPO: steps that are kept before a model is updated; 50000 and more for SAC). Of the releases of 2018 and 2019
+    // the same key stands in trainer_config.yaml. Observations are kept as arrays of NumPy until then.
+    Tool {
+        name: "ML-Agents",
+        files: &["/mlagents/trainers/"],
+        scripts: &["mlagents-learn"],
+        clue: None,
+        rows: &[
+            ("raise-host-limit", ML_AGENTS_BUFFER),
+            ("read-less-at-once", ML_AGENTS_BUFFER),
+            ("less-at-once", ML_AGENTS_BUFFER),
+            ("fewer-at-once", option("--num-envs <fewer>").note("of mlagents-learn", "mlagents-learn 的选项")),
+            ("smaller-batch", option("batch_size: <half>").note("trainer's configuration", "训练配置文件")),
+        ],
+        lacks: &[
+            "gradient-checkpointing",
+            "mixed-precision",
+            "chunk-the-operation",
+            "no-python-lists-in-dataset",
+            "fewer-workers",
+        ],
+    },
+    // Sockeye, on MXNet (1 and 2) and PyTorch (3). Seen in awslabs/sockeye, sockeye/arguments.py at 0070e6d
+    // (--max-seq-len 99:99, --batch-size 4096, --batch-type word) and sockeye/data_io.py (a batch of words smaller than
+    // the longest bucket is refused: "Word batch size must cover sequence lengths for all buckets"). No checkpoints.
+    Tool {
+        name: "Sockeye",
+        files: &["/sockeye/", "/sockeye_contrib/"],
+        scripts: &["sockeye-train", "sockeye-translate", "sockeye.train", "sockeye.translate", "sockeye"],
+        clue: None,
+        rows: &[
+            ("smaller-batch", SOCKEYE_BATCH),
+            ("smaller-batch", SOCKEYE_LENGTH),
+            ("less-at-once", SOCKEYE_LENGTH),
+            ("shorter-sequences", SOCKEYE_LENGTH),
+        ],
+        lacks: &[
+            "gradient-checkpointing",
+            "chunk-the-operation",
+            "activation-offload",
+            "smaller-images",
+            "eight-bit-optimizer",
+        ],
+    },
+    // TensorFlow's NMT of 2017. Seen in tensorflow/nmt, nmt/nmt.py and README.md (--infer_batch_size 32, --batch_size
+    // 128, --src_max_len and --tgt_max_len 50 of training, --src_max_len_infer). Its own line: "decoding to output".
+    Tool {
+        name: "TensorFlow's NMT",
+        files: &["/nmt/nmt.py", "/nmt/inference.py", "/nmt/train.py", "/nmt/utils/nmt_utils.py"],
+        scripts: &["nmt.nmt", "--infer_batch_size"],
+        clue: None,
+        rows: &[
+            ("smaller-batch", option("--batch_size=<half>").note("128 unless set", "默认 128").when("trains")),
+            ("smaller-batch", NMT_INFERENCE),
+            ("smaller-eval-batch", NMT_INFERENCE),
+            ("less-at-once", NMT_INFERENCE),
+            (
+                "shorter-sequences",
+                option("--src_max_len=<fewer> --tgt_max_len=<fewer>").note("50 unless set", "默认 50").when("trains"),
+            ),
+        ],
+        lacks: &[
+            "gradient-checkpointing",
+            "mixed-precision",
+            "chunk-the-operation",
+            "activation-offload",
+            "smaller-images",
+            "no-grad-in-eval",
+        ],
+    },
+    // DeepSpeech on Torch7. Seen in SeanNaren/deepspeech.torch, Train.lua at 0a5da4e (-batchSize 20,
+    // -validationBatchSize 20, -hiddenSize 1760): behind each epoch the validation set is run in its own batches.
+    // These options no other program has; its script's name many have. A -batchSize that the command gives is halved
+    // before these lines are asked.
+    Tool {
+        name: "deepspeech.torch",
+        files: &[],
+        scripts: &["-validationSetLMDBPath", "-trainingSetLMDBPath"],
+        clue: None,
+        rows: &[
+            ("smaller-batch", DEEPSPEECH_TORCH_VALIDATION),
+            ("smaller-batch", option("-batchSize <half>").note("20 unless set: training", "默认 20：训练")),
+            ("smaller-eval-batch", DEEPSPEECH_TORCH_VALIDATION),
+            ("less-at-once", DEEPSPEECH_TORCH_VALIDATION),
+        ],
+        lacks: &[
+            "gradient-accumulation",
+            "gradient-checkpointing",
+            "mixed-precision",
+            "chunk-the-operation",
+            "fused-attention",
+            "activation-offload",
+            "eight-bit-optimizer",
+        ],
+    },
+    // Two train_softmax.py: insightface's for MXNet (deepinsight/insightface of 2018: --per-batch-size 128 "in each
+    // context", a GPU) and facenet's for TensorFlow 1 (davidsandberg/facenet, src/train_softmax.py at 000bf73:
+    // --batch_size 90, --image_size 160, --lfw_batch_size 100). The name does not tell them apart.
+    Tool {
+        name: "insightface's or facenet's train_softmax.py",
+        files: &["/train_softmax.py"],
+        scripts: &["train_softmax.py"],
+        clue: None,
+        rows: &[("smaller-batch", SOFTMAX_BATCH), ("less-at-once", SOFTMAX_BATCH)],
+        lacks: &[
+            "gradient-checkpointing",
+            "gradient-accumulation",
+            "mixed-precision",
+            "chunk-the-operation",
+            "activation-offload",
+            "eight-bit-optimizer",
+        ],
+    },
     // verl and what was made of it (Search-R1), by keys that its overrides alone have. Seen in
     // PeterGriffinJin/Search-R1, train_ppo.sh (all offloads true) and verl/trainer/config/ppo_trainer.yaml (false
     // unless set): what they move lies in the host's memory. Actors of Ray are made by verl/trainer/main_ppo.py.
@@ -434,7 +670,13 @@ pub(super) const TOOLS: &[Tool] = &[
         rows: &[
             ("smaller-batch", option("--max-tokens <half> --update-freq <twice>").when("trains")),
             ("smaller-batch", option("--max-tokens <half>").unless("trains")),
-            ("smaller-eval-batch", option("--max-tokens-valid <half>")),
+            (
+                "smaller-eval-batch",
+                option("--max-tokens-valid <half>").note(
+                    "or --batch-size-valid; before 0.10 --max-sentences-valid",
+                    "或 --batch-size-valid；0.10 之前为 --max-sentences-valid",
+                ),
+            ),
             ("mixed-precision", option("--fp16")),
             (
                 "bf16-states",
@@ -1729,10 +1971,10 @@ pub(super) const TOOLS: &[Tool] = &[
         clue: None,
         rows: &[
             ("smaller-batch", option("--rec_batch_num 1")),
-            (
-                "smaller-images",
-                option("--det_limit_side_len 640 --det_limit_type max").note("960 unless set", "默认 960"),
-            ),
+            ("smaller-images", PADDLEOCR_PICTURES),
+            ("less-at-once", PADDLEOCR_PICTURES),
+            ("less-at-once", option("--rec_batch_num 1").note("lines of text at once", "每次识别的文本行数")),
+            ("read-less-at-once", PADDLEOCR_PICTURES),
             ("other-device", option("--use_gpu False")),
             ("preallocation-fraction", option("--gpu_mem 500").note("MB", "单位 MB")),
         ],
@@ -1819,14 +2061,25 @@ pub(super) const TOOLS: &[Tool] = &[
     },
     // train.py, eval.py, data/config.py and README.md of YOLACT: the batch is that of all GPUs
     // (--batch_alloc divides it unevenly); learning rate and iterations follow it by themselves. Validation
-    // takes one picture after another.
+    // takes one picture after another. Its train.py is known by the names of its configurations.
     Tool {
         name: "YOLACT",
-        files: &["/yolact/", "/yolact.py"],
-        scripts: &[],
+        files: &["/yolact/", "/yolact-master/", "/yolact.py"],
+        scripts: &[
+            "--config yolact_base_config",
+            "--config yolact_im400_config",
+            "--config yolact_im700_config",
+            "--config yolact_darknet53_config",
+            "--config yolact_resnet50_config",
+            "--config yolact_resnet50_pascal_config",
+            "--config yolact_plus_base_config",
+            "--config yolact_plus_resnet50_config",
+        ],
         clue: None,
         rows: &[
             ("smaller-batch", option("--batch_size={total}").when("trains")),
+            ("smaller-batch", YOLACT_BATCH.unless("trains")),
+            ("less-at-once", YOLACT_BATCH),
             (
                 "smaller-images",
                 option("yolact_im400_config").note(

@@ -633,6 +633,12 @@ impl Context {
         self.frames.iter().rev().take(3).find(exchanges).map(|frame| frame.at)
     }
 
+    /// True where the last step that was told is the last of all, and no traceback shows what came behind it.
+    pub fn is_behind_the_last_step(&self) -> bool {
+        let last = self.steps.value().filter(|steps| *steps >= 2);
+        last.is_some() && self.step.value() == last && self.frames.is_empty()
+    }
+
     /// True where something besides a count of steps shows that a model is trained.
     fn shows_training(&self) -> bool {
         let words = ["train", "finetun", "fine_tun", "fine-tun", "sft", "dpo", "lora"];

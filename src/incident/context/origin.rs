@@ -533,6 +533,12 @@ fn releases(lower: &str) -> Vec<(Library, Release)> {
     let go = lower.split_once("/go-1.").or_else(|| lower.split_once(" go1.")).or_else(|| lower.split_once("/go1."));
     let minor = go.and_then(|(_, after)| number::<u16>(after)).filter(|minor| (1..100).contains(minor));
     found.extend(minor.map(|minor| (Library::Go, (1, minor, u16::MAX))));
+    // A string's two words stand in braces since Go 1.17 (registers), each with a question mark since 1.18.
+    if let Some((_, after)) = lower.split_once("runtime.throw(").filter(|_| go.is_none()) {
+        let newest = if after.starts_with("0x") { Some(16) } else { after.starts_with("{0x").then_some(17) };
+        let newest = newest.filter(|_| !after.contains('?'));
+        found.extend(newest.map(|minor| (Library::Go, (1, minor, u16::MAX))));
+    }
     // The package's folder in 1.15 to 2.1.
     found.extend(lower.contains("-packages/tensorflow_core/").then_some((Library::TensorFlow, (2, 1, 0))));
     // `[TensorRT v8401]`; the last two digits are of the patch.

@@ -73,8 +73,12 @@ pub(super) fn read(text: &str, phases: bool) -> Option<Progress> {
 /// function that Keras makes of its training step (TensorFlow 2).
 pub(super) fn of_a_message(text: &str) -> Option<Progress> {
     let saves = text.contains("Failed to clone() tensor with name").then_some(Phase::Checkpoint);
+    // ONNX Runtime's and Triton's word for a session that did not come about, InvokeAI's for a model, and TGI's for a
+    // shard that ended before it was ready (launcher/src/main.rs); it warms up after that.
+    let loads = ["Exception during initialization", "could not be loaded:", "ShardCannotStart"];
+    let loads = loads.iter().any(|words| text.contains(words)).then_some(Phase::Load);
     let train = || text.contains("__inference_train_function").then_some(Phase::Train);
-    let phase = saves.or_else(|| of_a_node(tensor::node(text)?)).or_else(train)?;
+    let phase = saves.or(loads).or_else(|| of_a_node(tensor::node(text)?)).or_else(train)?;
     Some(Progress { phase: Some(phase), of_the_message: true, ..Progress::default() })
 }
 
@@ -456,6 +460,10 @@ fn step(text: &str, progress: &mut Progress) {
             }
             let rest = after.trim_start_matches(['\'', '"', ' ', ':', '=', '#', '[', '(', '*', '`']);
             let Some((value, rest)) = whole(rest).filter(|_| !decimal(rest)) else { continue };
+            // `Step: 864ms`: how long one takes.
+            if rest.starts_with("ms") || rest.starts_with('s') && !rest[1..].starts_with(char::is_alphabetic) {
+                continue;
+            }
             let total = rest.trim_start().strip_prefix('/').and_then(|r| whole(r.trim_start()));
             // `Step 1: install …` numbers instructions; `batch 4` alone is a size.
             let instruction =
@@ -535,6 +543,7 @@ fn announced(text: &str) -> Option<Phase> {
         "start validation",
         "starting validation",
         "validation:",
+        "in the evaluation:",
     ]) || says(&["evaluating"]) && !lower.contains("msg=evaluating")
         || is_heading(&lower, &["valid", "validation", "validate", "eval", "evaluation"])
     {

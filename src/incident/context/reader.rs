@@ -757,7 +757,10 @@ impl<'a> ContextReader<'a> {
         let predicts = self.clues.iter().any(|(clue, line)| *clue == Clue::Predicts && *line >= since);
         let answers = context.has(Clue::Predicts) || predicts || draws || self.answers_by_its_runtime(at, context);
         let samples = phase == Phase::Train && answers && !context.epoch.is_known();
+        // The last step was done: what failed behind it is what comes after an epoch, or the next.
+        let over = phase == Phase::Train && context.is_behind_the_last_step();
         match context.phase.value() {
+            None if over => {}
             // A bar counts something, and whether anything is learnt by it other lines tell.
             None if !samples && phase == Phase::Train && wordless && !context.shows_training() => {}
             None => context.phase = Known::Seen(if samples { Phase::Inference } else { phase }, span),

@@ -33,6 +33,7 @@ pub(super) fn trainers(text: &str, found: &mut Vec<Trainer>) {
             "exception during processing !!!",
             "got prompt",
             "got an oom, unloading all loaded models",
+            "tips: if the workflow worked before",
         ]),
     );
     add(
@@ -197,9 +198,15 @@ fn killed_on_a_mac(text: &str) -> bool {
     text.trim() == "Killed: 9" || text.contains(": line ") && text.contains(" Killed: 9 ")
 }
 
-/// True for a prompt on a host that has the name which Docker gives a container: `root@3f1c5be2a9d1:/work#`.
+/// True for a prompt on a host that has the name which Docker gives a container: `root@3f1c5be2a9d1:/work#`,
+/// `(kge) ada@3f1c5be2a9d1:~$`.
 fn prompt_of_a_container(text: &str) -> bool {
-    let Some((_, rest)) = text.trim_start_matches('(').split_once("root@") else { return false };
+    let Some((lead, rest)) = text.split_once('@') else { return false };
+    let lead = lead.trim_start_matches(['(', '[']);
+    let user = lead.split_once(") ").map_or(lead, |(_, user)| user);
+    if user.is_empty() || !user.bytes().all(|byte| byte.is_ascii_lowercase() || matches!(byte, b'_' | b'-')) {
+        return false;
+    }
     let name = rest.split([':', ' ', '#', ']']).next().unwrap_or_default();
     name.len() == 12
         && name.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'a'..=b'f'))
@@ -231,12 +238,24 @@ const OF_WINDOWS: &[&str] = &[
     // Go's runtime, and the code by which Windows has nothing left to commit.
     "runtime/mem_windows.go",
     "failed with errno=1455",
+    // Redis' port, which makes a fork out of a copy of its heap (ERROR_COMMITMENT_LIMIT).
+    "error code=0x000005af",
     // The name that AMD's driver for Windows gives; libdrm's, which Mesa prints, has a blank before the sign or none.
     "amd radeon(tm)",
 ];
 
-/// `[libplacebo @ 000001f80c47a2c0]`: FFmpeg prints an address; the C library of Windows, without a `0x`, all of it.
+/// `[libplacebo @ 000001f80c47a2c0]`: FFmpeg prints an address; the C library of Windows, without a `0x`, all of it. So
+/// does Node in its stack: ` 1: 00007FF70B1FB106 node::OnFatalError+1318`.
 fn pointer_of_windows(text: &str) -> bool {
+    let of_node = || {
+        let (number, rest) = text.trim_start().split_once(": ")?;
+        let address = rest.split(' ').next()?;
+        let whole = address.len() == 16 && address.bytes().all(|byte| byte.is_ascii_hexdigit());
+        Some(number.parse::<u32>().is_ok() && whole && address.starts_with("00007FF"))
+    };
+    if of_node() == Some(true) {
+        return true;
+    }
     text.split_once(" @ ").and_then(|(_, rest)| rest.split_once(']')).is_some_and(|(address, _)| {
         address.len() == 16 && address.starts_with("0000") && address.bytes().all(|byte| byte.is_ascii_hexdigit())
     })
@@ -611,7 +630,8 @@ pub(super) fn clues(text: &str, found: &mut Vec<Clue>) {
     add(Clue::Pprof, says(&["pprof"]));
     add(Clue::CheckpointShards, says(&["loading checkpoint shards"]));
     add(Clue::TritonServer, says(&["tritonserver", "pb_stub"]));
-    add(Clue::KoboldCpp, says(&["koboldcpp"]));
+    // The second is of its gpttype_adapter.cpp.
+    add(Clue::KoboldCpp, says(&["koboldcpp", "automatic rope scaling: using (scale"]));
     add(Clue::Splats, says(&["splatfacto", "gsplat", "num_gaussians", "number of gaussians"]));
     add(Clue::CopyPerNode, says(&["use_numa=1"]));
     add(
