@@ -133,6 +133,7 @@ fn a_well_known_program_is_changed_by_the_options_that_it_has() {
         "cnv_facets",
         "Elasticsearch in docker compose",
         "Gradle's daemon",
+        "go build",
         "gptManagerBenchmark",
         "Kraken 2",
         "Bazel's server",

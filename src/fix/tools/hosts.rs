@@ -255,7 +255,8 @@ pub(super) const TOOLS: &[Tool] = &[
     Tool {
         name: "go build",
         files: &[],
-        scripts: &["go", "/compile: signal: killed", "/link: signal: killed"],
+        // Not the command's name: `go run` and `go test` run what was built.
+        scripts: &["/compile: signal: killed", "/link: signal: killed"],
         clue: None,
         rows: &[("fewer-at-once", GO_PACKAGES), ("raise-runtime-limit", GO_PACKAGES), ("less-at-once", GO_PACKAGES)],
         lacks: WITHOUT_BATCHES,
