@@ -695,7 +695,7 @@ fn reports(line: &str, before: &str, behind: &str, said: &str) -> bool {
     if ["driver version is insufficient", "no cuda-capable device"].iter().any(|reason| behind.contains(reason)) {
         return false;
     }
-    // `not enough memory: is the number of qubits too large?`: a program says it first, in small letters, and asks then.
+    // `not enough memory: is the number of qubits too large?`: a program says it, in small letters, before it asks.
     let says_first = before.trim().is_empty() && line.trim_start().starts_with(|c: char| c.is_lowercase());
     let asks_then = behind.split_once(": ").is_some_and(|(rest, _)| rest.split_whitespace().count() <= 2);
     let question = line.trim_end().ends_with(['?', '？']) && !(says_first && asks_then);
