@@ -487,10 +487,22 @@ fn end_of(text: &str) -> Option<End> {
     if VERDICTS.iter().any(|words| verdict.starts_with(words)) || lower.contains(" - run_success - ") {
         return Some(End::Verdict);
     }
-    // Luigi's last words on all tasks, and Ansible's on a machine, one of whose tasks was rescued.
-    let rescued = || lower.contains(" rescued=") && !lower.contains(" rescued=0") && lower.contains(" failed=0 ");
-    if lower.contains("they all succeeded in a retry") || rescued() {
+    // Luigi's last words on all tasks.
+    if lower.contains("they all succeeded in a retry") {
         return Some(End::Verdict);
+    }
+    // Ansible's recap has a line for each machine: one whose tasks were rescued ended well; another may have failed.
+    if lower.contains(" rescued=") {
+        let counts = |name: &str| {
+            let count = lower.split_once(name).map(|(_, count)| count);
+            count.is_some_and(|count| count.starts_with(|c: char| matches!(c, '1'..='9')))
+        };
+        if counts(" failed=") || counts(" unreachable=") {
+            return Some(End::Death);
+        }
+        if counts(" rescued=") {
+            return Some(End::Exit);
+        }
     }
     if let Some(code) = exit_code(&lower) {
         return Some(if code == 0 { End::Exit } else { End::Death });

@@ -58,6 +58,17 @@ fn what_was_rescued_or_made_again_was_outlived() {
     };
     assert!(!fails(&play("0    skipped=0    rescued=1")));
     assert!(fails(&play("1    skipped=0    rescued=0")));
+    let rescued = play("0    skipped=0    rescued=1");
+    for other in ["edge1", "edge4"] {
+        let failed = format!(
+            "{other}  : ok=3    changed=0    unreachable=0    failed=1    skipped=0    rescued=0    ignored=0\n"
+        );
+        let both = match other < "edge3" {
+            true => rescued.replace("edge3  : ", &format!("{failed}edge3  : ")),
+            false => format!("{rescued}{failed}"),
+        };
+        assert!(fails(&both), "what was rescued on one machine failed on {other}");
+    }
     let luigi = |end: &str| {
         format!(
             "luigi-interface - INFO - Task Dedupe_12 died unexpectedly with exit code -9\n===== Luigi Execution Summary \
