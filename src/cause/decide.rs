@@ -664,6 +664,43 @@ const TESTS: &[Test] = &[
         ],
     },
     Test {
+        // A graph of TensorFlow's names the optimizer's node, and has no switch for how it works.
+        id: "plain-sgd",
+        act: |incident| {
+            let steps = incident.context.phase.value() == Some(Phase::OptimizerStep);
+            let other = incident.event.program == Program::Tensorflow;
+            (steps && other && running(incident)).then(|| {
+                (
+                    "program",
+                    text!(
+                        en: "run once with SGD without momentum, which keeps no states",
+                        zh: "用不带动量的 SGD 运行一次：它不保存任何状态"
+                    ),
+                )
+            })
+        },
+        about: &[TransientPeak],
+        outcomes: &[
+            (
+                Capacity,
+                "it runs: weights, gradients and states together were too much",
+                "可以运行：权重、梯度与状态合计放不下",
+            ),
+            (TransientPeak, "it fails in the same update", "在同一次更新中失败"),
+            (LeakGrowth, "it fails some steps later", "若干步之后失败"),
+            (
+                OtherProcess,
+                "it fails in the same update, and the device's tool lists others",
+                "在同一次更新中失败，且设备工具列出其他进程",
+            ),
+            (
+                Preallocation,
+                "it fails in the same update, and the device's tool lists others",
+                "在同一次更新中失败，且设备工具列出其他进程",
+            ),
+        ],
+    },
+    Test {
         // The message has told how much is cached: a reading would say it again.
         id: "growing-segments",
         act: |incident| {

@@ -4,7 +4,7 @@ use super::nature::{Asker, asker};
 use super::{Cause, CauseId};
 use crate::dialect::{Fact, Sign};
 use crate::domain::program::{Kind, PytorchAllocator};
-use crate::domain::{Accelerator, Program};
+use crate::domain::{Accelerator, Program, System};
 use crate::incident::context::Clue;
 use crate::incident::{Incident, release};
 use crate::text;
@@ -126,6 +126,11 @@ fn refute(incident: &Incident) -> Text {
                 zh: "在程序自身的设置中查看该上限：若未设置，或高于已占用与请求之和，则拒绝请求的不是程序自身的上限。"
             )
         }
+        Asker::Host if incident.system() == System::Bsd => text!(
+            en: "Run `ulimit -d` where it starts: if it says unlimited, or well above what the process held, the \
+                 limit on its data did not refuse.",
+            zh: "在启动处运行 `ulimit -d`：若为 unlimited 或远高于进程的占用，则不是数据大小上限拒绝的。"
+        ),
         Asker::Host if event.program.own_limit().is_none() || event.has(Sign::AddressSpaceLimit) => text!(
             en: "Run `ulimit -v; cat /sys/fs/cgroup/memory.max` in the job's own shell: if both say unlimited, no \
                  limit below the machine's RAM was in force.",

@@ -57,6 +57,11 @@ fn refute(incident: &Incident) -> Text {
             zh: "运行 `{kills}`，并在任务运行时查看活动监视器的“内存”：若没有记录提到它且内存压力保持绿色，则不是内存\
                  问题。"
         ),
+        _ if incident.system() == System::Bsd => text!(
+            en: "Run `{kills}`, and watch `top` while the job runs: if no line names it and plenty stays free, it was \
+                 not RAM.",
+            zh: "运行 `{kills}`，并在任务运行时查看 `top`：若没有记录提到它且空闲充足，则不是内存问题。"
+        ),
         // The line itself is the proof; whether the victim was what filled it is another matter.
         _ if incident.event.proves_that_ram_ran_short() => text!(
             en: "Compare what the killed process held with the machine's RAM: if it is a small part, another process \

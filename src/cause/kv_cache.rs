@@ -66,9 +66,9 @@ fn refute(incident: &Incident) -> Text {
         ),
         // What another program starts has its option spelled there.
         (Some(_), Some(half)) if incident.context.has(Clue::Wrapped) || incident.calls_an_engine() => text!(
-            en: "Start once with half the context ({half} tokens): if it still finds no room, the weights or a limit \
+            en: "Start once with a context of {half} tokens: if it still finds no room, the weights or a limit \
                  are in the way, not the cache.",
-            zh: "将上下文减半（{half} 个 token）启动一次：若仍没有空间，则问题在权重或某个上限，而不在 KV cache。"
+            zh: "用 {half} 个 token 的上下文启动一次：若仍没有空间，则问题在权重或某个上限，而不在 KV cache。"
         ),
         (Some(option), Some(half)) => text!(
             en: "Start once with `{option} {half}`: if it still finds no room, the weights or a limit are in the way, \

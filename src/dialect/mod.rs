@@ -5,14 +5,16 @@ mod bare;
 pub mod boosting;
 pub mod compilers;
 pub mod containers;
-pub mod cuda;
+pub mod counted;
+mod cuda;
 pub mod cupy;
 pub mod dataloader;
 mod doubt;
 pub mod engines;
 pub mod field;
+pub mod jittor;
 pub mod joined;
-pub mod julia;
+mod julia;
 pub mod kernel;
 mod labelled;
 pub mod launcher;
@@ -335,6 +337,7 @@ pub const DIALECTS: &[&Dialect] = &[
     &numba::DIALECT,
     &rapids::DIALECT,
     &paddle::DIALECT,
+    &jittor::DIALECT,
     &mxnet::DIALECT,
     &onnxruntime::DIALECT,
     &tensorrt::DIALECT,
@@ -549,8 +552,8 @@ impl Look {
         let framework = event.program.kind() == Kind::TrainingFramework;
         if !self.spent && self.inside_engine {
             let caller = match event.program.runs_others() || killed {
-                true => naming::runs_on(document, position),
-                false if framework => naming::built_on(document, position),
+                true => naming::runs_on(document, position, event.program),
+                false if framework => naming::built_on(document, position, event.program),
                 false => None,
             };
             event.caller = caller.or_else(|| naming::fork(document, position, event.program));
@@ -563,6 +566,10 @@ impl Look {
             event.sign(Sign::Nccl);
         }
         setting::complete(document, position, &mut event);
+        counted::complete(document, position, &mut event);
+        // What is free or there in all is no EiB: a counter ran below nought.
+        let sizes = [Fact::Free, Fact::Available, Fact::Capacity];
+        event.facts.sizes.retain(|fact, figure| !sizes.contains(fact) || figure.bytes < said::EXBIBYTE);
         let beyond = |asked: Figure| asked.bytes >= said::EXBIBYTE;
         if event.facts.get(Fact::Requested).map_or_else(|| event.asks_beyond_any_machine(), beyond) {
             event.sign(Sign::AbsurdRequest);

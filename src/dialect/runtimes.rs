@@ -316,6 +316,12 @@ fn jvm(document: &Document, position: usize, line: &str) -> Option<Event> {
         event.sign(Sign::ThreadRefused);
         return Some(event);
     }
+    // A file that is mapped takes no heap: a process may have so many mappings, or addresses (FileChannelImpl.java).
+    if reason.starts_with("Map failed") {
+        event.sign(Sign::MappingsRanOut);
+        event.sign(Sign::NoFigures);
+        return Some(event);
+    }
     // The JVM's own limit, set by -Xmx or derived from the machine, not the machine's memory.
     event.sign(Sign::RefusedByLimit);
     // `Failed to allocate a N byte allocation with N free bytes and NMB until OOM, …, growth limit N`: Android's.

@@ -192,6 +192,11 @@ impl Event {
         self.says("Consider boosting") || self.says("consider boosting")
     }
 
+    /// True where an engine makes its cache layer by layer, as the weights come, and room for both was missing.
+    pub(crate) fn makes_its_cache_with_the_weights(&self) -> bool {
+        self.says("for model and cache")
+    }
+
     /// True where Spark's driver refused the results of its tasks, by a setting of its own.
     pub(crate) fn of_sparks_results(&self) -> bool {
         self.says("spark.driver.maxResultSize")
@@ -230,7 +235,7 @@ impl Event {
         // Not `block memory` or `SemLock`.
         let begins = |at: usize| !message[..at].ends_with(|c: char| c.is_ascii_alphanumeric());
         let said = |words: &&str| message.match_indices(*words).any(|(at, _)| begins(at));
-        self.resource == Resource::Host && LOCKS.iter().any(said)
+        self.resource == Resource::Host && (self.has(Sign::RingRefused) || LOCKS.iter().any(said))
     }
 
     /// True where what was killed links a program: `collect2: fatal error: ld terminated with signal 9`.

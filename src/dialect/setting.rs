@@ -46,6 +46,8 @@ const KNOWN: &[(&str, &str)] = &[
     ("maxsize reached: the PARI stack", "default(parisizemax, <more>)"),
     ("vector memory exhausted", "R_MAX_VSIZE=<more> in ~/.Renviron"),
     ("Heap exhausted, game over", "sbcl --dynamic-space-size <more>"),
+    // GHC's runtime, rts/RtsFlags.c.
+    ("eap exhausted;", "<your command> +RTS -M<more>"),
     // ClickHouse, src/Common/MemoryTracker.cpp, before and since 24.10.
     ("Memory limit (total) exceeded", "max_server_memory_usage: <more>"),
     ("(total) memory limit exceeded", "max_server_memory_usage: <more>"),

@@ -21,7 +21,7 @@ pub const DIALECT: Dialect = Dialect {
     read,
 };
 
-const PHRASES: [Phrase; 14] = [
+const PHRASES: [Phrase; 15] = [
     Phrase {
         words: &["Insufficientmemoryonaccelerator"],
         dialect: "lammps-accelerator",
@@ -96,12 +96,20 @@ const PHRASES: [Phrase; 14] = [
         lines: 2,
         ..PHRASE
     },
-    // A stream or module is no memory of the scene: the driver has none left for itself.
     Phrase {
-        words: &["OutofmemoryincuStreamCreate", "OutofmemoryincuCtxCreate", "OutofmemoryincuModuleLoad"],
+        words: &["OutofmemoryincuCtxCreate"],
         dialect: "blender-context",
         program: Program::Blender,
         signs: &[Sign::Disguised, Sign::ContextCreation],
+        lines: 2,
+        ..PHRASE
+    },
+    // A stream or module is no memory of the scene: the driver has none left for itself. The context is there by then.
+    Phrase {
+        words: &["OutofmemoryincuStreamCreate", "OutofmemoryincuModuleLoad"],
+        dialect: "blender-driver",
+        program: Program::Blender,
+        signs: &[Sign::Disguised],
         lines: 2,
         ..PHRASE
     },

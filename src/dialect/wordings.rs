@@ -63,12 +63,18 @@ const ROWS: &[Wording] = &[
         Gpu,
     ),
     row(&["Feature matching failed", "insufficient GPU memory"], "colmap-matching", Program::Colmap, Gpu),
+    // Wav2Lip's inference.py, after it has halved its batch to one.
+    row(&["Image too big to run face detection on GPU"], "face-detection", Program::Pytorch, Gpu)
+        .shows(&[Sign::EverySizeTried, Sign::NoFigures]),
     row(&["Not enough memory, use lower resolution"], "diffusion-resolution", Program::Pytorch, Gpu),
     row(&["Insufficient memory to allocate KV-caches"], "deepspeed-kv", Program::DeepSpeed, KvCache),
     row(&["Workspace can't be allocated, no enough memory"], "deepspeed-workspace", Program::DeepSpeed, Gpu),
     row(&["Not enough memory in buffer. Allocation failed"], "deepspeed-contiguous", Program::DeepSpeed, Gpu),
     row(&["Allocation failed", "contiguous_memory_allocator"], "deepspeed-contiguous", Program::DeepSpeed, Gpu),
     row(&["Insufficient VRAM", "split"], "exllama-split", Program::Exllama, Gpu),
+    // exllamav2/model.py, load_autosplit_gen(): the cache is made layer by layer with the weights.
+    row(&["Insufficient VRAM for model and cache"], "exllama-model-and-cache", Program::Exllama, Gpu)
+        .shows(&[Sign::EngineStartup]),
     row(&["Insufficient space in device allocation"], "exllama-split", Program::Exllama, Gpu),
     row(
         &["Device setup failed for decoder", "Cannot allocate memory"],
@@ -299,6 +305,7 @@ const TRIGGERS: &[&str] = &[
     "Maximum GPU image size or available GPU memory was likely exceeded",
     "Feature matching failed",
     "Not enough memory, use lower resolution",
+    "Image too big to run face detection on GPU",
     "Insufficient memory to allocate KV-caches",
     "Workspace can't be allocated, no enough memory",
     "Not enough memory in buffer. Allocation failed",

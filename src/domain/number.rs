@@ -110,6 +110,8 @@ numbers! {
     GpuBlocks = "gpu_blocks", Count;
     /// Share of the device that an engine may use.
     GpuMemoryUtilization = "gpu_memory_utilization", Ratio;
+    /// Variables without a name of their own in TensorFlow's graph.
+    GraphVariables = "graph_variables", Count;
     /// What a pool wanted to grow by.
     GrowthStep = "growth_step_bytes", Bytes;
     /// Most that the hardware has of a resource other than bytes.

@@ -134,6 +134,8 @@ closed_set! {
         MappedFile = "mapped-file",
         /// A segment of System V was refused, which the kernel counts by `shmmni` and `shmall` and keeps in no file.
         SystemV = "system-v",
+        /// A ring of io_uring's was refused: its pages are locked into RAM, of which a user may have so many.
+        RingRefused = "ring-refused",
         /// A mapping of a few pages was refused for want of memory: the kernel counts mappings.
         MappingsRanOut = "mappings-ran-out",
         /// It was told to end, and nothing in the log says that it did.

@@ -9,6 +9,8 @@ pub enum System {
     Linux,
     Windows,
     MacOs,
+    /// FreeBSD, OpenBSD, NetBSD: the commands are those that all of them have.
+    Bsd,
 }
 
 /// What is typed on Windows has to work in both of its shells, for few logs show which one it is.
@@ -18,7 +20,7 @@ impl System {
         match self {
             System::Linux => Target::Linux,
             System::Windows => Target::Windows,
-            System::MacOs => Target::Shell,
+            System::MacOs | System::Bsd => Target::Shell,
         }
     }
 
@@ -28,6 +30,7 @@ impl System {
             System::Linux => "ulimit -v; cat /sys/fs/cgroup/memory.max; free -h",
             System::Windows => "systeminfo | findstr Memory",
             System::MacOs => "ulimit -a; top -l 1 | grep PhysMem",
+            System::Bsd => "ulimit -a; top -b | head",
         }
     }
 
@@ -39,7 +42,7 @@ impl System {
                 now: "tasklist /fi \"pid eq PID\"",
                 peak: "powershell -c \"(Get-Process -Id PID).PeakWorkingSet64\"",
             },
-            System::MacOs => Meter { now: "ps -o rss= -p PID", peak: "/usr/bin/time -l <your command>" },
+            System::MacOs | System::Bsd => Meter { now: "ps -o rss= -p PID", peak: "/usr/bin/time -l <your command>" },
         }
     }
 
@@ -48,7 +51,7 @@ impl System {
         const COUNTER: &str = r#"powershell -c "Get-Counter '\GPU Adapter Memory(*)\Dedicated Usage'""#;
         match self {
             System::Windows => Some(Meter { now: COUNTER, peak: COUNTER }),
-            System::Linux | System::MacOs => None,
+            System::Linux | System::MacOs | System::Bsd => None,
         }
     }
 
@@ -59,6 +62,7 @@ impl System {
             // Those above a GB; sorting takes PowerShell.
             System::Windows => "tasklist /fi \"memusage gt 1000000\"",
             System::MacOs => "top -l 1 -o mem -n 10 -stats pid,command,mem",
+            System::Bsd => "ps -axm -o pid,user,rss,command | head",
         }
     }
 
@@ -67,6 +71,7 @@ impl System {
         match self {
             System::Linux => Some("dmesg -T | grep -iE 'out of memory|oom-kill|killed process'"),
             System::Windows => None,
+            System::Bsd => Some("dmesg | grep -iE 'was killed|out of'"),
             System::MacOs => Some("log show --last 1h --predicate 'eventMessage CONTAINS \"memorystatus\"'"),
         }
     }

@@ -473,6 +473,11 @@ impl<'a> Case<'a> {
         self.incident.system() == System::MacOs
     }
 
+    /// True on FreeBSD and its kin, which have few of Linux' tools and files.
+    pub fn bsd(&self) -> bool {
+        self.incident.system() == System::Bsd
+    }
+
     pub fn precision(&self) -> Option<Precision> {
         self.context.precision.value()
     }
@@ -681,8 +686,8 @@ impl<'a> Case<'a> {
             let shell = if self.context.origin.powershell { Shell::PowerShell } else { Shell::Cmd };
             knobs = knobs.into_iter().filter_map(|knob| knob.for_windows(shell)).collect();
         }
-        if self.macos() {
-            knobs = knobs.into_iter().filter_map(Knob::for_macos).collect();
+        if self.macos() || self.bsd() {
+            knobs.retain(Knob::works_beyond_linux);
         }
         knobs.truncate(5);
         knobs

@@ -87,9 +87,10 @@ fn suspected(case: &Case) -> bool {
 }
 
 /// True where nothing with a graph can be kept: an evaluation under `no_grad`, results that are gathered on purpose,
-/// Keras' own sums.
+/// Keras' own sums, and its own loop.
 fn let_go_already(case: &Case) -> bool {
-    (case.evaluating() && case.decorated()) || case.gathers_results() || keras_sums(case)
+    let fits = case.program() == Program::Tensorflow && case.shows_call(&[".fit("]);
+    (case.evaluating() && case.decorated()) || case.gathers_results() || keras_sums(case) || fits
 }
 
 /// The user's line that keeps something of every step, as it is to be written: `history.append(loss)` with

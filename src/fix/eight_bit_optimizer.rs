@@ -29,7 +29,13 @@ pub const FIX: Fix = Fix {
         line(Target::Axolotl, "optimizer: adamw_bnb_8bit"),
         line(Target::Swift, "--optim adamw_8bit"),
         line(Target::Diffusers, "--use_8bit_adam").when("example-script"),
-        line(Target::Pytorch, "bitsandbytes.optim.AdamW8bit(params, lr=lr)"),
+        line(Target::Pytorch, "bitsandbytes.optim.AdamW8bit(params, lr=lr)").unless("own-optimizer"),
+        said(
+            Target::Program,
+            "an 8-bit optimizer in the place of the program's own, where it has an option for one",
+            "若程序有此选项：用 8 位优化器替换它自带的优化器",
+        )
+        .when("own-optimizer"),
         said(
             Target::Program,
             "an 8-bit optimizer, by the program's own option where it has one",
@@ -74,6 +80,7 @@ fn advise(case: &Case) -> Advice {
     Draft::new(case, &FIX)
         .when("example-script", case.runs_an_example_of_diffusers())
         .when("stepping", stepping)
+        .when("own-optimizer", case.brings_its_optimizer())
         .weight(if stepping {
             1.6
         } else if case.language_model() {

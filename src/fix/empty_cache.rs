@@ -66,6 +66,10 @@ fn advise(case: &Case) -> Advice {
             zh: "此处 PyTorch 使用驱动的内存池；它在拒绝之前会先用尽池内的空闲部分"
         ));
     }
+    // A call that CUDA itself refused was none of the allocator's, which had not been asked.
+    if case.sign(Sign::Disguised) {
+        return Advice::Silent;
+    }
     // The free blocks of private pools have a figure of their own.
     let default_pools = case.ledger.amount(Holder::Cached).or(case.cached());
     Advice::WontHelp(match default_pools {

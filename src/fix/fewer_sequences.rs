@@ -3,6 +3,7 @@
 use super::prelude::*;
 use crate::domain::Library;
 use crate::incident::release::may_run;
+use crate::units::percent;
 
 pub const FIX: Fix = Fix {
     id: "fewer-sequences",
@@ -47,6 +48,18 @@ pub const FIX: Fix = Fix {
 };
 
 fn advise(case: &Case) -> Advice {
+    if let Some(part) = part_for_buffers(case) {
+        return Draft::new(case, &FIX)
+            .when("exact", true)
+            .frees_unknown(text!(
+                en: "the temporary buffers shrink with the chunk of a prompt that is prefilled at once",
+                zh: "临时缓冲区随一次预填充的块大小缩小"
+            ))
+            .because(text!(
+                en: "beside the weights {part} of the temporary buffers find room, and so much of the chunk",
+                zh: "权重之外只放得下 {part} 的临时缓冲区：把块缩小到现在的这一比例"
+            ));
+    }
     if case.sign(Sign::EngineStartup) || case.sign(Sign::WeightsBuffer) {
         // Checks before the first computation, and the weights, know nothing of a batch.
         return Advice::Silent;
@@ -120,6 +133,16 @@ fn advise(case: &Case) -> Advice {
             ),
             case.situation(),
         ))
+}
+
+/// The part of MLC LLM's temporary buffers for which its share of the device has room beside the weights; `None` where
+/// it has none, or the message is another.
+fn part_for_buffers(case: &Case) -> Option<String> {
+    let facts = &case.incident.event.facts;
+    let buffers = facts.number(Number::TemporaryBuffer).filter(|_| case.engine() == Some(Program::MlcLlm))?;
+    let (limit, weights) = (facts.get(Fact::Limit)?.bytes as f64, facts.get(Fact::Weights)?.bytes as f64);
+    let part = (limit - weights) / buffers;
+    (0.02..1.0).contains(&part).then(|| percent(part))
 }
 
 /// A quarter of what was set, as a power of two and not below `least`; a half, whatever it is, where nothing is known.

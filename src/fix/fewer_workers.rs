@@ -131,6 +131,10 @@ fn advise(case: &Case) -> Advice {
                 .filter(|_| !torch || !of_a_loader(case))
                 .and_then(|workers| case.own_option_with(Quantity::Workers, workers, tried)),
         )
+        .own(case.option_behind("num_workers").map(|option| {
+            let spelled = if option.contains('-') { "   # or with _ for -, as the script spells it" } else { "" };
+            format!("{option} {tried}{spelled}")
+        }))
         .fill("tried", tried)
         .was(workers)
         .because(match workers {

@@ -36,9 +36,9 @@ fn advise(case: &Case) -> Advice {
     }
     if case.phase() == Some(Phase::OptimizerStep) || case.clue(Clue::OptimizerState) {
         return Advice::WontHelp(text!(
-            en: "it failed while the optimizer made its state: accumulation leaves weights, gradients and state as \
+            en: "it failed in the optimizer's step: accumulation leaves weights, gradients and state as \
                  they are and keeps gradients alive longer",
-            zh: "失败发生在优化器创建状态时：梯度累积不减少权重、梯度和优化器状态，反而让梯度存活更久"
+            zh: "失败发生在优化器更新时：梯度累积不减少权重、梯度和优化器状态，反而让梯度存活更久"
         ));
     }
     Advice::Withheld(

@@ -208,6 +208,7 @@ impl Case<'_> {
         };
         self.engine().is_some()
             && !self.sign(Sign::EngineWarmup)
+            && !self.incident.event.makes_its_cache_with_the_weights()
             && (self.context.frames.iter().any(names) || self.sign(Sign::WeightsBuffer))
     }
 

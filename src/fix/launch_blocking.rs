@@ -21,7 +21,7 @@ pub const FIX: Fix = Fix {
     costs: Costs { slows: (0.1, 0.6), numerics: Numerics::Same },
     knobs: &[line(Target::Shell, "{variable} <your command>")
         .note("once, for the true traceback", "运行一次，得到真实的 traceback")],
-    fixtures: &["cuda/darknet"],
+    fixtures: &["pytorch/cuda-error"],
     advise,
 };
 
@@ -41,8 +41,9 @@ fn advise(case: &Case) -> Advice {
         }
         return Advice::Silent;
     }
-    // MXNet's engine runs beside Python whatever CUDA does, and its storage manager names the call.
-    if case.program() == Program::Mxnet {
+    // MXNet's engine runs beside Python whatever CUDA does, and its storage manager names the call. Darknet, Caffe
+    // and Blender are C++, and name the file and the line themselves.
+    if matches!(case.program(), Program::Mxnet | Program::Darknet | Program::Caffe | Program::Blender) {
         return Advice::Silent;
     }
     // A call that allocates is named and waits for its result: there is no later place to look for.

@@ -27,10 +27,21 @@ pub const FIX: Fix = Fix {
     costs: Costs { slows: (0.0, 0.2), numerics: Numerics::Optimisation },
     knobs: &[
         line(Target::HfTrainer, "optim=\"adafactor\""),
-        line(Target::Pytorch, "torch.optim.Adafactor(params)").note(
-            "PyTorch 2.5+; or SGD(params, lr, momentum=0.9)",
-            "需 PyTorch 2.5+；或 SGD(params, lr, momentum=0.9)",
-        ),
+        line(Target::Pytorch, "torch.optim.Adafactor(params)")
+            .note("PyTorch 2.5+; or SGD(params, lr, momentum=0.9)", "需 PyTorch 2.5+；或 SGD(params, lr, momentum=0.9)")
+            .unless("own-optimizer"),
+        said(
+            Target::TensorFlow,
+            "SGD without momentum, which keeps no states beside the weights",
+            "不带动量的 SGD：除权重外不保存任何状态",
+        )
+        .when("stepping"),
+        said(
+            Target::Program,
+            "SGD, by the program's own option for the optimizer: it has an optimizer of its own",
+            "改用 SGD：通过程序自身的优化器选项（它自带优化器）",
+        )
+        .when("own-optimizer"),
     ],
     fixtures: &["context/ranks", "pytorch/snapshot-capacity"],
     advise,
@@ -54,6 +65,7 @@ fn advise(case: &Case) -> Advice {
     }
     Draft::new(case, &FIX)
         .when("stepping", stepping)
+        .when("own-optimizer", case.brings_its_optimizer())
         .weight(if stepping {
             1.5
         } else if case.language_model() {

@@ -110,7 +110,14 @@ impl Case<'_> {
         let command = self.context.command.get().map_or("", String::as_str);
         let words: Vec<&str> = command.split_whitespace().collect();
         let by_docker = ["docker", "podman", "nvidia-docker"].iter().any(|name| words.contains(name));
-        if by_docker && words.iter().any(|word| word.starts_with("--gpus")) {
+        // What is looked at from outside is started there.
+        if self.context.origin.composed && (by_docker || command.is_empty()) {
+            return Text::new(
+                format!("device_ids: [\"{}\"]   # of the service's devices in its compose file", index.en),
+                format!("device_ids: [\"{}\"]   # compose 文件中该服务的 devices 下", index.zh),
+            );
+        }
+        if by_docker && !words.contains(&"exec") {
             return Text::new(
                 format!("docker run --gpus '\"device={}\"' ...", index.en),
                 format!("docker run --gpus '\"device={}\"' ...", index.zh),

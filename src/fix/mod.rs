@@ -327,17 +327,16 @@ impl Knob {
         Some(Knob { line: Text::new(of_windows(&line.en, shell), of_windows(&line.zh, shell)), ..self })
     }
 
-    /// The same for a Mac; `None` for a tool or file of Linux alone.
-    pub(crate) fn for_macos(self) -> Option<Knob> {
+    /// False for a tool or file of Linux alone, which a Mac and BSD's family lack.
+    pub(crate) fn works_beyond_linux(&self) -> bool {
         const TOOLS: [&str; 9] =
             ["free", "systemctl", "fuser", "watch", "dmesg", "nvidia-smi", "rocm-smi", "fallocate", "mount"];
-        // macOS has a sysctl of its own, with other names.
+        // They have a sysctl of their own, with other names.
         const PLACES: [&str; 4] = ["/proc/", "/dev/shm", "/sys/", "sysctl vm."];
         let line = &self.line.en;
         let command = line.strip_prefix("sudo ").unwrap_or(line);
         let tool = command.split_whitespace().next().unwrap_or_default();
-        let of_linux = TOOLS.contains(&tool) || PLACES.iter().any(|place| line.contains(place));
-        (!of_linux).then_some(self)
+        !TOOLS.contains(&tool) && !PLACES.iter().any(|place| line.contains(place))
     }
 }
 

@@ -222,11 +222,20 @@ impl<'a> Case<'a> {
                 zh: "申请量正好是每参数 {each} 字节：属于模型自身的缓冲，与批大小无关"
             ));
         }
-        (self.phase() == Some(Phase::OptimizerStep) || self.clue(Clue::OptimizerState)).then(|| {
-            text!(
+        (self.phase() == Some(Phase::OptimizerStep) || self.clue(Clue::OptimizerState)).then(|| match self.phase() {
+            Some(Phase::OptimizerSetup) => text!(
+                en: "it failed while the optimizer was made, before any batch",
+                zh: "失败发生在创建优化器时，尚未处理任何批次"
+            ),
+            // A graph updates one tensor while another's gradient is still computed.
+            _ if self.program() == Program::Tensorflow => text!(
+                en: "it failed in the optimizer's update of a tensor, whose size no batch changes",
+                zh: "失败发生在优化器更新某个张量时，其大小与批次无关"
+            ),
+            _ => text!(
                 en: "it failed in the optimizer's step, when the activations are gone already",
                 zh: "失败发生在优化器步进时，此时激活早已释放"
-            )
+            ),
         })
     }
 

@@ -25,10 +25,10 @@ pub const FIX: Fix = Fix {
             "默认即开启；检查 validation_step 中是否有 torch.enable_grad()",
         ),
         line(Target::Pytorch, "with torch.inference_mode():")
-            .note("around the evaluation or prediction loop", "包住验证或预测循环")
+            .note("around the evaluation or prediction loop, if it is not there yet", "若尚未使用：包住验证或预测循环")
             .unless("of-any-age"),
         line(Target::Pytorch, "with torch.no_grad():")
-            .note("around the evaluation or prediction loop", "包住验证或预测循环"),
+            .note("around the evaluation or prediction loop, if it is not there yet", "若尚未使用：包住验证或预测循环"),
     ],
     fixtures: &["fix/validation-loop"],
     advise,

@@ -220,6 +220,19 @@ impl<'a> Case<'a> {
         })
     }
 
+    /// The option by which a script takes what it hands to a keyword, as a frame shows it: `num_workers` of
+    /// `num_workers=opt.num_workers`. Its hyphens may be written as the underscores that the code has.
+    pub(super) fn option_behind(&self, keyword: &str) -> Option<String> {
+        const PARSED: [&str; 4] = ["opt.", "args.", "opts.", "FLAGS."];
+        self.context.frames.iter().filter_map(|frame| frame.code.as_deref()).find_map(|code| {
+            let (_, value) = code.split_once(keyword)?;
+            let value = value.trim_start().strip_prefix('=')?.trim_start();
+            let name = PARSED.iter().find_map(|parsed| value.strip_prefix(parsed))?;
+            let end = name.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(name.len());
+            (end > 0).then(|| format!("--{}", name[..end].replace('_', "-")))
+        })
+    }
+
     /// True where the user writes a call of this name, as far as is known: a line of the traceback's has it or what it
     /// made, or the log shows nothing of the user's. A program that is set from outside makes its objects by itself.
     pub(super) fn may_write(&self, call: &str) -> bool {
@@ -232,6 +245,13 @@ impl<'a> Case<'a> {
         };
         let unknown = || self.context.user_frame().is_none() || self.shows_call(made);
         self.shows_call(&[call]) || !self.is_configured() && !self.of_a_tool() && unknown()
+    }
+
+    /// True where the optimizer is a class of the program's own, not of an installed package: `state['exp_avg_sq'] = …`
+    /// in a file of its.
+    pub(super) fn brings_its_optimizer(&self) -> bool {
+        let state = |frame: &Frame| frame.code.as_deref().is_some_and(|code| code.contains("exp_avg"));
+        self.context.frames.iter().any(|frame| frame.is_user_code() && state(frame))
     }
 
     /// True where it failed in the code of vLLM or SGLang, whatever trainer or program is around.

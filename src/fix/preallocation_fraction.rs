@@ -36,13 +36,15 @@ pub const FIX: Fix = Fix {
             .older(),
         line(Target::TensorFlow, "config.gpu_options.allow_growth = True")
             .note("of the session's tf.ConfigProto()", "写在会话的 tf.ConfigProto() 上")
-            .when("session"),
+            .when("session-alone"),
+        // Between 1.14, which reads it, and the end of 1.x a log's day does not tell whether there is a session.
+        line(Target::TensorFlow, "export TF_FORCE_GPU_ALLOW_GROWTH=true").when("of-either"),
         line(Target::TensorFlow, "export TF_FORCE_GPU_ALLOW_GROWTH=true")
             .note(
                 "or tf.config.experimental.set_memory_growth(gpu, True)",
                 "或 tf.config.experimental.set_memory_growth(gpu, True)",
             )
-            .unless("session"),
+            .when("no-session"),
         line(Target::Exla, "config :exla, :clients, cuda: [platform: :cuda, preallocate: false]")
             .note("or memory_fraction: 0.4", "或 memory_fraction: 0.4"),
     ],
@@ -59,7 +61,13 @@ fn has_taken(case: &Case) -> bool {
 }
 
 fn advise(case: &Case) -> Advice {
+    let session = case.of_sessions();
+    let between = case.context.dated.value().is_some_and(|day| ((2019, 7)..(2021, 1)).contains(&day));
+    let either = session && !case.clue(Clue::TensorFlow1) && between;
     Draft::new(case, &FIX)
+        .when("session-alone", session && !either)
+        .when("of-either", either)
+        .when("no-session", !session)
         .frees_if(
             case.capacity().filter(|_| has_taken(case)).map(|capacity| {
                 let total = show(capacity.middle());

@@ -35,8 +35,46 @@ pub const FIX: Fix = Fix {
 /// What a share is raised to where its figures do not tell how much is missing.
 const USUAL_HIGH: f64 = 0.95;
 
+/// The share of the device that MLC LLM takes unless it is set (`python/mlc_llm/serve/config.py`, March 2024 on).
+const OF_MLC: f64 = 0.85;
+
+/// MLC LLM compares weights and temporary buffers with its share at the start: the share that holds them follows.
+fn share_of_mlc(case: &Case) -> Advice {
+    let facts = &case.incident.event.facts;
+    let figure = |fact| facts.get(fact).map(|figure| figure.bytes as f64);
+    let (Some(limit), Some(weights), Some(buffers)) =
+        (figure(Fact::Limit), figure(Fact::Weights), facts.number(Number::TemporaryBuffer))
+    else {
+        return Advice::Silent;
+    };
+    let set = case.own_option(Quantity::Share).map(|share| share.value() as f64 / 1000.0);
+    let now = set.filter(|share| (0.05..1.0).contains(share)).unwrap_or(OF_MLC);
+    // A hundredth more than the sum, as the share is rounded.
+    let wanted = ((now * (weights + buffers) / limit) * 100.0).ceil() / 100.0 + 0.01;
+    let needed = show((weights + buffers) as i128);
+    if wanted > HIGHEST_SHARE {
+        let most = percent(HIGHEST_SHARE);
+        return Advice::WontHelp(text!(
+            en: "weights and buffers come to {needed}, more than {most} of the device",
+            zh: "权重与缓冲区共需 {needed}，超过设备的 {most}"
+        ));
+    }
+    Draft::new(case, &FIX)
+        .when("exact", true)
+        .frees_unknown(text!(en: "5 % of the device for each 0.05", zh: "每提高 0.05 即设备的 5 %"))
+        .certainty(Certainty::Arithmetic)
+        .fill("tried", format!("{wanted:.2}"))
+        .because(text!(
+            en: "weights and buffers come to {needed}, which a share of {wanted:.2} holds",
+            zh: "权重与缓冲区共需 {needed}，份额 {wanted:.2} 即可容纳"
+        ))
+}
+
 fn advise(case: &Case) -> Advice {
     let Some(engine) = case.engine() else { return Advice::Silent };
+    if engine == Program::MlcLlm {
+        return share_of_mlc(case);
+    }
     if !case.on_device() || !engine.sizes_pool_by_device() {
         return Advice::Silent;
     }

@@ -33,6 +33,7 @@ pub const FIX: Fix = Fix {
         line(Target::Shell, "top -l 1 | grep PhysMem")
             .note("then a machine with more RAM", "然后换内存更大的机器")
             .when("mac"),
+        line(Target::Shell, "top -b | head").note("then a machine with more RAM", "然后换内存更大的机器").when("bsd"),
         // procps had no -h before 2011.
         line(Target::Shell, "free -m")
             .note("then a machine or an allocation with more RAM", "然后换内存更大的机器或配额")
@@ -240,7 +241,8 @@ fn advise(case: &Case) -> Advice {
     let (notebook, image) = (case.clue(Clue::HostedNotebook), case.clue(Clue::ImageBuild));
     let login = whole && case.context.origin.login_node;
     let cluster = whole && warden.is_none() && case.on_a_cluster() && !notebook && !image && !login;
-    let nextflow = case.context.origin.nextflow;
+    // On the machine itself a process has a limit only where the pipeline sets one.
+    let nextflow = case.context.origin.nextflow && !(case.context.origin.nextflow_here && limit.is_none());
     // What the script asks for is the limit, where none is printed.
     let asked = case.context.origin.asked.as_ref().filter(|_| cluster && limit.is_none());
     let wsl = whole && case.in_wsl();
@@ -268,13 +270,15 @@ fn advise(case: &Case) -> Advice {
         || desktop
         || words.is_some();
     let free = case.resource() == Resource::Host && !elsewhere;
+    let of_linux = !case.macos() && !case.bsd();
     let draft = Draft::new(case, &FIX)
         .when("pipeline", case.clue(Clue::PipelineSubmits))
         .when("slurm-unread", more.is_none() && !case.clue(Clue::PipelineSubmits))
         .when("no-limit", whole)
-        .when("free", free && !old && !case.macos())
-        .when("free-of-old", free && old && !case.macos())
+        .when("free", free && !old && of_linux)
+        .when("free-of-old", free && old && of_linux)
         .when("mac", free && case.macos())
+        .when("bsd", free && case.bsd())
         .when("login", login)
         .when("nextflow", nextflow && more.is_some())
         .when("nextflow-unread", nextflow && more.is_none())

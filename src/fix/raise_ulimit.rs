@@ -41,8 +41,14 @@ pub const FIX: Fix = Fix {
         line(Target::Shell, "ulimit -v unlimited")
             .note("and: sysctl vm.overcommit_memory=1", "以及 sysctl vm.overcommit_memory=1")
             .when("addresses"),
+        line(Target::Shell, "ulimit -d $(ulimit -H -d)")
+            .note(
+                "more: datasize of the user's class in /etc/login.conf",
+                "更多：/etc/login.conf 中该用户登录类的 datasize",
+            )
+            .when("datasize"),
     ],
-    fixtures: &["runtimes/locked-memory", "runtimes/windows-commit", "host/system-v"],
+    fixtures: &["runtimes/locked-memory", "runtimes/windows-commit", "host/system-v", "host/ring"],
     advise,
 };
 
@@ -96,11 +102,17 @@ fn advise(case: &Case) -> Advice {
             zh: "32 位程序没有更多地址，放开任何上限都无济于事"
         ));
     }
+    let killed = case.sign(Sign::KilledWithProof) || case.sign(Sign::KilledWithoutProof);
+    if case.bsd() && case.resource() == Resource::Host && !killed {
+        return lifting(case, "datasize").titled(text!(en: "Allow more data", zh: "允许更多数据")).because(text!(
+            en: "each process of a user may have so much data, whatever is free",
+            zh: "用户的每个进程只能有这么多数据，与空闲内存无关"
+        ));
+    }
     // A runtime that stops at a heap limit of its own, or a model that RAM does not hold, asked for no address.
     let own = case.program().own_limit().is_some() || case.engine().is_some();
     // Who was killed was refused no address.
     let limited = case.sign(Sign::AddressSpaceLimit) && case.resource() == Resource::Host;
-    let killed = case.sign(Sign::KilledWithProof) || case.sign(Sign::KilledWithoutProof);
     let refused = case.requested().is_some() && !killed && case.resource() == Resource::Host;
     // A limit that the message prints is the program's: the system's refusal names none.
     let printed = case.incident.event.facts.get(Fact::Limit).is_some();

@@ -217,7 +217,14 @@ fn advise(case: &Case) -> Advice {
     });
     let (narrow, array) = (narrower(case), case.requested().is_some());
     // A tensor that a pass over the model was refused in RAM is one of the batch, whatever the loaders hold.
-    let of_the_pass = array && matches!(case.phase(), Some(Phase::Forward | Phase::Backward | Phase::Loss));
+    // So is one that PyTorch's own allocator was asked for in a step, where no frame reads anything.
+    let step = case.pytorch() && !case.context.reads_a_file() && !case.holds_data();
+    let of_the_pass = array
+        && match case.phase() {
+            Some(Phase::Forward | Phase::Backward | Phase::Loss) => true,
+            Some(Phase::Train | Phase::Validation) => step,
+            _ => false,
+        };
     let (reads, data) = (case.context.reads_a_file(), case.holds_data() && !of_the_pass);
     let draft = Draft::new(case, &FIX);
     let draft = match narrow.filter(|_| !array_file && !table) {

@@ -58,6 +58,7 @@ pub const FIX: Fix = Fix {
             .when("contained"),
         line(Target::Shell, "cat /proc/meminfo; ps -eo pid,rss,cmd --sort=-rss | head").when("machine"),
         line(Target::Shell, "vm_stat; top -l 1 -o mem -n 10 -stats pid,command,mem").when("mac"),
+        line(Target::Shell, "top -b | head; ps -axm -o pid,rss,command | head").when("bsd"),
         line(Target::Shell, "while sleep 1; do date; rocm-smi --showmeminfo vram; done > gpu.log").when("hip"),
         line(Target::Shell, "nvidia-smi --query-gpu=timestamp,memory.used,memory.total --format=csv -l 1 > gpu.csv")
             .when("cuda"),
@@ -112,8 +113,9 @@ fn advise(case: &Case) -> Advice {
             .when("group", typed && group && !v1)
             .when("group-v1", typed && group && v1)
             .when("contained", typed && group)
-            .when("machine", typed && !group && !case.macos())
-            .when("mac", case.macos());
+            .when("machine", typed && !group && !case.macos() && !case.bsd())
+            .when("mac", case.macos())
+            .when("bsd", case.bsd());
         return draft.because(text!(
             en: "anonymous, shared and file memory at the peak tell a leak from a load",
             zh: "峰值时的匿名、共享与文件内存能区分泄漏和正常负载"

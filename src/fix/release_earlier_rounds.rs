@@ -26,22 +26,37 @@ pub const FIX: Fix = Fix {
             .note("after each trial; surest: one process per trial", "每次试验之后；最可靠的是每次试验一个进程"),
         line(Target::LightGbm, "booster.free_dataset(); del booster; gc.collect()")
             .note("after each training", "每次训练之后"),
-        line(Target::TensorFlow, "tf.keras.backend.clear_session()").note(
-            "before each model is made; what is made in a loop stays in the graph: make it once, before the loop",
-            "每次建模之前；在循环中创建的会一直留在图里：应在循环之前只建一次",
-        ),
+        line(Target::TensorFlow, "tf.keras.backend.clear_session()")
+            .note(
+                "before each model is made; what is made in a loop stays in the graph: make it once, before the loop",
+                "每次建模之前；在循环中创建的会一直留在图里：应在循环之前只建一次",
+            )
+            .unless("graph"),
+        line(Target::TensorFlow, "with tf.Graph().as_default(), tf.Session():")
+            .note("around each model; surest: one process per model", "包住每个模型；最可靠的是每个模型一个进程")
+            .when("graph"),
     ],
     fixtures: &["fix/rounds"],
     advise,
 };
 
 fn advise(case: &Case) -> Advice {
-    let Some(rounds) = case.incident.event.facts.number(Number::RoundsBefore).filter(|rounds| *rounds >= 1.0) else {
-        return Advice::Silent;
-    };
+    let facts = &case.incident.event.facts;
     if !case.on_gpu() {
         return Advice::Silent;
     }
+    if let Some(count) = facts.number(Number::GraphVariables) {
+        return Draft::new(case, &FIX)
+            .when("graph", true)
+            .frees_unknown(text!(en: "what models built before hold", zh: "先前构建的模型所占的部分"))
+            .because(text!(
+                en: "{count:.0} variables are in the graph, which keeps all that was built in it",
+                zh: "图中已有 {count:.0} 个变量，图会保留其中构建的一切"
+            ));
+    }
+    let Some(rounds) = facts.number(Number::RoundsBefore).filter(|rounds| *rounds >= 1.0) else {
+        return Advice::Silent;
+    };
     let rounds = rounds as u64;
     Draft::new(case, &FIX)
         .frees_unknown(text!(en: "what {rounds} earlier rounds left behind", zh: "之前 {rounds} 轮遗留的部分"))

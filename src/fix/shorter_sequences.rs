@@ -41,8 +41,8 @@ pub const FIX: Fix = Fix {
         said(Target::Program, "a shorter duration", "缩短时长").when("duration"),
         said(
             Target::Program,
-            "shorter chains: leave the longest out, or run them by themselves",
-            "更短的链：去掉最长的，或单独处理",
+            "a shorter chain, or one domain of it; of several, the longest by itself",
+            "更短的链，或只取一个结构域；有多条时，最长的单独处理",
         )
         .when("chains"),
         said(Target::Pytorch, "fewer new tokens, or a shorter prompt", "减少新生成的 token，或缩短提示")

@@ -100,7 +100,7 @@ fn advise(case: &Case) -> Advice {
     // A kubelet refuses to start beside swap by default, and in a container, a cloud's notebook or a cluster's node
     // nobody may switch it on.
     // macOS makes its swap files itself.
-    if case.macos() || !case.windows() && !case.on_a_machine_of_ones_own() {
+    if case.macos() || case.bsd() || !case.windows() && !case.on_a_machine_of_ones_own() {
         return Advice::Silent;
     }
     let commit = if case.windows() || case.sign(Sign::AddressSpaceLimit) { 1.3 } else { 1.0 };

@@ -643,7 +643,7 @@ fn a_layer_that_is_made_has_read_no_data() {
 
 #[test]
 fn on_a_mac_lines_are_those_that_it_has() {
-    let kept = |line: &str| Knob { target: Target::Shell, line: Text::same(line) }.for_macos().is_some();
+    let kept = |line: &str| Knob { target: Target::Shell, line: Text::same(line) }.works_beyond_linux();
     for line in ["sudo sysctl iogpu.wired_limit_mb=49152", "print the free heap after each round", "vm_stat"] {
         assert!(kept(line), "{line}");
     }

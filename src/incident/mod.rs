@@ -129,6 +129,7 @@ impl Incident {
         match self.on_windows() {
             true => System::Windows,
             false if mac => System::MacOs,
+            false if self.context.platform.value() == Some(Platform::Bsd) => System::Bsd,
             false => System::Linux,
         }
     }

@@ -1416,7 +1416,7 @@ pub fn verdict(diagnosis: &Diagnosis, all: &[Diagnosis]) -> Text {
     let heap = event.resource == Resource::Host
         && event.program.own_limit().is_some()
         && !event.has(Sign::KilledWithProof)
-        && (event.facts.get(Fact::Free).is_none() || event.on_android());
+        && (event.facts.get(Fact::Free).is_none() || event.on_android() || event.of_a_java_heap());
     // The message names the setting by which the program itself refused, or a worker was ended at its share.
     let budget = event.resource == Resource::Host && event.kept_to_a_budget();
     // A runtime or service that refuses by its own limit says nothing of the machine.
@@ -1425,7 +1425,7 @@ pub fn verdict(diagnosis: &Diagnosis, all: &[Diagnosis]) -> Text {
         && !event.has(Sign::AddressSpaceLimit)
         && !event.has(Sign::KilledWithProof)
         && event.program.kind() != Kind::Scheduler
-        && event.facts.get(Fact::Free).is_none();
+        && (event.facts.get(Fact::Free).is_none() || event.of_a_java_heap());
     let own_heap = heap && event.program.kind() == Kind::Runtime;
     let own = event.resource == Resource::Host && event.facts.setting.is_known() || budget || by_itself && !own_heap;
     let ran_out = ran_out || by_itself;
@@ -1660,7 +1660,7 @@ fn ram_ran_out(incident: &Incident) -> bool {
     }
     let requested = ledger.requested.or_else(|| Some(event.facts.get(Fact::Needed)?.interval()));
     // What a limit of the program's own leaves is not what the machine has.
-    let limited = event.has(Sign::RefusedByLimit) && event.facts.get(Fact::Free).is_none();
+    let limited = event.has(Sign::RefusedByLimit) && (event.facts.get(Fact::Free).is_none() || event.of_a_java_heap());
     if limited && event.facts.get(Fact::Capacity).is_none() {
         return false;
     }

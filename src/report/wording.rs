@@ -388,6 +388,7 @@ pub fn platform(platform: Platform) -> &'static str {
         Platform::Windows => "Windows",
         Platform::Wsl => "WSL",
         Platform::MacOs => "macOS",
+        Platform::Bsd => "BSD",
         Platform::Jetson => "Jetson",
     }
 }

@@ -70,3 +70,4 @@ mod snapshot_proof;
 mod subjects;
 mod survival;
 mod tools;
+mod where_it_ran;

@@ -123,12 +123,16 @@ fn a_well_known_program_is_changed_by_the_options_that_it_has() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     // Weights in host memory, an engine's start, a pod's end: what these have lines for, only whole logs show.
     let in_whole_logs = [
+        "SwarmUI",
         "SUEWS in QGIS",
-        "AlphaFold 2",
         "OpenFold's scripts",
         "LM Studio",
         "GPUStack",
         "Home Assistant's Ollama integration",
+        "GHC's runtime",
+        "Octave",
+        "Manticore or Sphinx",
+        "Qdrant",
         "TensorRT-LLM's blocks in C++",
         "cnv_facets",
         "Elasticsearch in docker compose",
@@ -142,6 +146,8 @@ fn a_well_known_program_is_changed_by_the_options_that_it_has() {
         "Argo Workflows",
         "ClickHouse at its server's limit",
         "Ollama of its first year",
+        "FAISS on a GPU",
+        "Theano's softmax",
         "NeMo's ASR models",
         "anndata",
         "SuPy",
@@ -372,4 +378,56 @@ fn a_validation_in_batches_of_its_own_is_made_smaller() {
         file=/tmp/cutorch/lib/THC/generic/THCStorage.cu line=66 error=2 : out of memory\n";
     let lines = lines_of(log, "less-at-once").join("\n");
     assert!(lines.starts_with("-validationBatchSize"), "{lines}");
+}
+
+#[test]
+fn a_conversion_of_voices_is_cut_into_seconds() {
+    let log = "$ python inference_main.py -n song.wav\n#=====segment start, 126.01s======\nTraceback (most recent call \
+        last):\n  File \"/w/inference_main.py\", line 88, in main\n    out = svc_model.infer(spk, tran)\n  File \
+        \"/w/inference/infer_tool.py\", line 177, in infer\n    audio = self.net_g_ms.infer(c, f0=f0)\n";
+    let log = format!("{log}{FULL_CARD}");
+    assert!(!offers_for(&log).contains(&"no-grad-in-eval"), "{:?}", offers_for(&log));
+    let lines = lines_of(&log, "shorter-sequences").join("\n");
+    assert!(lines.is_empty() || lines.starts_with("--clip 30"), "{lines}");
+}
+
+#[test]
+fn words_of_its_own_tell_a_program_behind_a_container_or_a_service() {
+    let refused = "3:52PM DBG GRPC(1f4e-127.0.0.1:43217): stderr ggml_backend_cuda_buffer_type_alloc_buffer: \
+        allocating 5674.93 MiB on device 0: cudaMalloc failed: out of memory\n";
+    let lines = lines_of(refused, "weight-offload").join("\n");
+    assert!(lines.starts_with("gpu_layers:"), "{lines}");
+    let film = "INFO:root:Error processing or transcribing /films/a.mkv: CUDA failed with error out of memory\n";
+    let lines = lines_of(film, "less-at-once").join("\n");
+    assert!(lines.starts_with("CONCURRENT_TRANSCRIPTIONS=1"), "{lines}");
+    let heap = "Dec 08 09:41:52 h work[1207]: work: Heap exhausted;\nDec 08 09:41:52 h work[1207]: work: Current \
+        maximum heap size is 1610612736 bytes (1536 MB).\nDec 08 09:41:52 h work[1207]: work: Use `+RTS -M<size>' to \
+        increase it.\n";
+    let lines = lines_of(heap, "raise-runtime-limit").join("\n");
+    assert!(lines.starts_with("+RTS -M<size> -RTS"), "{lines}");
+}
+
+/// In between, `--workers` is refused.
+#[test]
+fn loaders_of_yolov3_had_another_option_before_2020() {
+    let killed = |file: &str| {
+        format!(
+            "Traceback (most recent call last):\n  File \"train.py\", line 221, in <module>\n    train()\n  File \
+            \"{file}\", line 186, in forward\n    x = module(x)\nRuntimeError: DataLoader worker (pid 3177) is killed by \
+            signal: Killed.\n"
+        )
+    };
+    let lines = |file: &str| lines_of(&killed(file), "fewer-workers").join("\n");
+    assert!(lines("/w/yolov3/models.py").starts_with("--num-workers 2"), "{}", lines("/w/yolov3/models.py"));
+    let later = lines("/w/yolov3/models/yolo.py");
+    assert!(later.starts_with("--workers"), "{later}");
+}
+
+#[test]
+fn an_index_on_the_gpu_is_kept_in_16_bit() {
+    let refused = "RuntimeError: Error in void faiss::gpu::allocMemorySpaceV(faiss::gpu::MemorySpace, void**, size_t) \
+        at gpu/utils/MemorySpace.cpp:26: Error: 'err == cudaSuccess' failed: failed to cudaMalloc 48475952 bytes \
+        (error 2 out of memory)\n";
+    let lines = lines_of(refused, "less-at-once").join("\n");
+    assert!(lines.starts_with("co = faiss.GpuClonerOptions()"), "{lines}");
 }

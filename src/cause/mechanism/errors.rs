@@ -83,9 +83,9 @@ pub const ERROR: Mechanism = Mechanism {
             (
                 "mappings",
                 text!(
-                    en: "a mapping of a few pages was refused: the kernel allows a process so many mappings \
-                         (vm.max_map_count), whatever their size",
-                    zh: "被拒绝的映射只有几页：内核限制每个进程的映射数量（vm.max_map_count），与大小无关"
+                    en: "what was refused is a mapping: the kernel allows a process so many (vm.max_map_count), \
+                         whatever their size",
+                    zh: "被拒绝的是内存映射：内核限制每个进程的映射数量（vm.max_map_count），与大小无关"
                 ),
             )
         } else if event.forbids_a_thread() && asker(incident) == Asker::Host {

@@ -3,6 +3,7 @@
 use super::{Mechanism, Reading};
 use crate::cause::nature::{Asker, asker, on_gpu};
 use crate::cause::reading::{size, trend};
+use crate::domain::Number;
 use crate::domain::program::PytorchAllocator;
 use crate::evidence::Span;
 use crate::incident::Incident;
@@ -230,6 +231,14 @@ pub const KEPT_THINGS: Mechanism =
         id: "kept-things",
         levels: &["rise"],
         read: |incident| {
+            if let Some((count, at)) = incident.event.facts.numbers.get(&Number::GraphVariables) {
+                let text = text!(
+                    en: "{count:.0} variables are in TensorFlow's graph by their numbers: models that were built \
+                         before in this process stay in it",
+                    zh: "按编号看，TensorFlow 的图中已有 {count:.0} 个变量：该进程中先前构建的模型仍留在图里"
+                );
+                return Some(Reading::new("rise", text).at(*at));
+            }
             let things = incident.context.trends.iter().filter(|trend| trend.unit == Unit::Things);
             let grows = |trend: &&Trend| {
                 let values: Vec<f64> = trend.samples.iter().map(|(_, value)| *value).collect();

@@ -4,7 +4,7 @@ use super::{Mechanism, Reading};
 use crate::cause::nature::{Asker, asker, on_gpu};
 use crate::cause::reading::{looks_integrated, place, refused_although_free, size};
 use crate::dialect::{Fact, Sign};
-use crate::domain::Number;
+use crate::domain::{Number, System};
 use crate::incident::context::Clue;
 use crate::text;
 use crate::units::{GIB, Interval, percent};
@@ -258,7 +258,7 @@ pub const LIMIT: Mechanism = Mechanism {
 /// An address-space or commit limit.
 pub const ADDRESS_SPACE: Mechanism = Mechanism {
     id: "address-space",
-    levels: &["address-space", "commit-limit", "page-tables", "32-bit"],
+    levels: &["address-space", "commit-limit", "page-tables", "32-bit", "datasize"],
     read: |incident| {
         let event = &incident.event;
         if incident.of_32_bits()
@@ -269,6 +269,17 @@ pub const ADDRESS_SPACE: Mechanism = Mechanism {
                 zh: "该进程是 32 位的：无论机器内存多大，最多只能用 2 至 4 GiB"
             );
             return Some(Reading::new("32-bit", text).at(*at));
+        }
+        // login.conf(5) of OpenBSD; FreeBSD and NetBSD have the same limit, and mostly leave it open.
+        let killed = [Sign::KilledWithProof, Sign::KilledWithoutProof].iter().any(|sign| event.has(*sign));
+        let refused = asker(incident) == Asker::Host && !killed && !event.has(Sign::RefusedByLimit);
+        if incident.system() == System::Bsd && refused {
+            let text = text!(
+                en: "on BSD the class of a user has a limit on the data of each process (ulimit -d), well below the \
+                     RAM unless it was raised",
+                zh: "BSD 上用户的登录类对每个进程的数据大小有上限（ulimit -d），若未调高则远低于内存"
+            );
+            return Some(Reading::new("datasize", text));
         }
         if event.has(Sign::AddressSpaceLimit) {
             return Some(if event.has(Sign::Windows) {

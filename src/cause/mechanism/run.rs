@@ -250,6 +250,7 @@ pub const PROGRESS: Mechanism = Mechanism {
             // Of a script that predicts, the epoch is the checkpoint's.
             && !context.runs_to_predict()
             && !context.has(Clue::FirstEpochSinceResume)
+            && !context.starts_at(epoch)
             && !over(epoch)
         {
             let level = if on_host { "host-later-epoch" } else { "later-epoch" };

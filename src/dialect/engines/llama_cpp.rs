@@ -6,7 +6,7 @@
 use super::surroundings;
 use crate::dialect::joined::Printed;
 use crate::dialect::metal::of_llama_cpp;
-use crate::dialect::{Dialect, Event, Fact, Resource, Sign, field};
+use crate::dialect::{Dialect, Event, Fact, Resource, Sign, field, net};
 use crate::domain::{Number, Program};
 use crate::evidence::Span;
 use crate::input::Document;
@@ -36,7 +36,7 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     // Others say `cudaMalloc failed` as well, behind the place in their own sources.
     let elsewhere = [".h:", ".cc:", ".cpp:", ".cu:"].iter().any(|ending| line.contains(ending))
         && !["ggml", "llama"].iter().any(|name| line.contains(name));
-    if !is_ours(line) || elsewhere {
+    if !is_ours(line) || elsewhere || is_bare(document, position) {
         return None;
     }
     // `allocating … on device 0:` may stand on a line of its own.
@@ -139,6 +139,16 @@ fn is_ours(line: &str) -> bool {
         && !line.contains("sycl")
 }
 
+/// True for the driver's words alone, which many programs print, with nothing of ggml's or llama.cpp's around.
+fn is_bare(document: &Document, position: usize) -> bool {
+    let of_theirs = |at: usize| {
+        let line = field::text(document, at);
+        ["ggml", "llama", "gguf", "allocating "].iter().any(|word| line.contains(word))
+    };
+    let around = || field::before(position, REPORT).chain(field::behind(document, position, REPORT));
+    field::text(document, position).trim().starts_with("cudaMalloc failed") && !around().any(of_theirs)
+}
+
 /// A line that belongs to the report of one refusal.
 fn continues(line: &str) -> bool {
     is_ours(line) && ["fail", "error", "unable", "rror "].iter().any(|word| line.contains(word))
@@ -164,6 +174,13 @@ fn continues(line: &str) -> bool {
 pub(super) fn end_of_report(document: &Document, position: usize) -> u64 {
     let last = field::behind(document, position, REPORT).take_while(|at| continues(field::text(document, *at))).last();
     field::number(document, last.unwrap_or(position))
+}
+
+/// True where nothing follows a line but the shell's prompt: who tried again is gone.
+fn ends_at_a_prompt(document: &Document, position: usize, last: u64) -> bool {
+    let behind = field::behind(document, position, 2 * REPORT).filter(|at| field::number(document, *at) > last);
+    let next = behind.map(|at| field::text(document, at).trim()).find(|text| !text.is_empty());
+    next.is_some_and(|text| net::is_prompt(text) || field::behind_a_folder(text).is_some())
 }
 
 /// Reads a refusal that starts at `position`.
@@ -247,7 +264,9 @@ pub(super) fn buffer_refused(document: &Document, position: usize) -> Option<Eve
             }
         }
     }
-    if report.iter().any(|line| line.contains("retrying without pipeline")) {
+    if report.iter().any(|line| line.contains("retrying without pipeline"))
+        && !ends_at_a_prompt(document, position, event.at.last)
+    {
         event.dialect = "llamacpp-retry-without-pipeline";
         event.make_harmless(text!(
             en: "the buffers for pipelined copies did not fit, and it tried again without them; only a failure after that would count",

@@ -1,5 +1,6 @@
 //! The program of the command lines around a message.
 
+use super::line::of_package;
 use super::word::{commonplace, executable, is_file, is_prose, named, unversioned, without_release};
 use super::{Way, head};
 use crate::domain::Program;
@@ -562,7 +563,7 @@ fn run(command: &str) -> Option<(Way, Program)> {
         .take(40)
         .skip_while(|(word, _)| word.contains('=') || word.starts_with('-'))
         .peekable();
-    let (mut wrapped, mut contained) = (false, false);
+    let (mut wrapped, mut contained, mut java) = (false, false, false);
     while let Some((word, ends)) = raw.next() {
         let name = word.rsplit(['/', '\\']).next().unwrap_or(word);
         match word {
@@ -570,6 +571,11 @@ fn run(command: &str) -> Option<(Way, Program)> {
             "-m" if wrapped => return sure(named(raw.next()?.0.split('.').next()?)),
             // `java -jar grid-1.2.jar`
             "-jar" => return sure(executable(raw.next()?.0)),
+            // `java -cp grid.jar:lib/* org.grid.Main`
+            "-cp" | "-classpath" | "--class-path" if wrapped => {
+                raw.next();
+                continue;
+            }
             "" | "&&" | "||" | "|" | "--" | "\\" => continue,
             _ => {}
         }
@@ -586,6 +592,7 @@ fn run(command: &str) -> Option<(Way, Program)> {
         }
         if is_wrapper(name) {
             wrapped = true;
+            java |= matches!(name, "java" | "java.exe" | "javaw.exe");
             contained |= CONTAINERS.contains(&name);
             // `docker inspect grid`: only some of its commands run anything.
             const RUNS: &[&str] = &["run", "exec", "start", "up", "compose", "container", "shell", "instance"];
@@ -636,10 +643,19 @@ fn run(command: &str) -> Option<(Way, Program)> {
         if wrapped && super::word::is_common(name) {
             continue;
         }
+        if java && of_a_class(word) {
+            return sure(of_package(word));
+        }
         return script(word, name).or_else(|| sure(watcher.and_then(Program::named)));
     }
     // `perf record -- sleep 5`: nothing else was run.
     sure(watcher.and_then(Program::named))
+}
+
+/// True for a class of Java's with its package: `org.grid.mesh.Main`.
+fn of_a_class(word: &str) -> bool {
+    let class = word.rsplit_once('.').map(|(_, class)| class).unwrap_or_default();
+    word.matches('.').count() >= 2 && !word.contains('/') && class.starts_with(|c: char| c.is_ascii_uppercase())
 }
 
 /// True for an option or a command of kubectl's that looks at something.

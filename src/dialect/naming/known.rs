@@ -94,6 +94,13 @@ pub(super) fn of(program: Program) -> Option<Known> {
     Some(Known { mark, program: called(canonical(family, own)).unwrap_or(program) })
 }
 
+/// The first of a well-known program's family.
+pub(super) fn family(program: Program) -> Option<Program> {
+    let Program::Unlisted(own) = program else { return None };
+    let (_, family) = entry(own)?;
+    Program::named(family.as_str())
+}
+
 /// The well-known program of which this is one of several that run, `gridd2`, where nothing is called so itself.
 pub(super) fn without_number(numbered: Program) -> Option<Program> {
     let Program::Unlisted(own) = numbered else { return None };

@@ -177,7 +177,11 @@ pub(super) fn of_package(package: &str) -> Option<Program> {
         "berkeley",
         "janelia",
         "mpg",
+        // What stands for somebody's own.
         "example",
+        "acme",
+        "mycompany",
+        "company",
     ];
     // A language's own, and what other programs are built on.
     const BUILT_ON: &[&str] = &[

@@ -16,6 +16,7 @@ mod repeated;
 mod word;
 
 use super::syslog;
+use crate::domain::program::Language;
 use crate::domain::{Program, closed_set};
 use crate::input::{Document, Needles};
 use std::sync::{Arc, LazyLock};
@@ -137,6 +138,9 @@ impl Way {
     }
 }
 
+/// So far below the best odds another name of its family shows about as well.
+const NEARLY: f64 = 1.0;
+
 /// A name is told from this probability on; below it nobody is named.
 const LEAST: f64 = 0.3;
 
@@ -180,7 +184,8 @@ fn by_id<S: serde::Serializer>(program: &Program, to: S) -> Result<S::Ok, S::Err
 #[derive(Debug, Default)]
 struct Tally {
     names: Vec<Shown>,
-    unlisted_only: bool,
+    /// What the programs that are counted run on, where only those are.
+    on: Option<Program>,
 }
 
 /// Names that are weighed; a log holds a few.
@@ -205,7 +210,7 @@ impl Tally {
             return;
         }
         let program = known.map_or(program, |known| known.program);
-        if !word::tells(program) || self.unlisted_only && !matches!(program, Program::Unlisted(_)) {
+        if !word::tells(program) || self.on.is_some_and(|on| !may_run_on(program, on)) {
             return;
         }
         let at = self.names.iter().position(|name| name.program == program);
@@ -253,13 +258,30 @@ impl Tally {
         let highest = odds.iter().copied().fold(0.0, f64::max);
         let all: f64 = odds.iter().map(|odds| (odds - highest).exp()).sum::<f64>() + (-highest).exp();
         let mut best: Option<(Program, f64)> = None;
-        for (name, odds) in shown.iter().zip(odds) {
-            if best.is_none_or(|(_, known)| odds > known) {
-                best = Some((name.program, odds));
+        for (name, odds) in shown.iter().zip(&odds) {
+            if best.is_none_or(|(_, known)| *odds > known) {
+                best = Some((name.program, *odds));
             }
         }
-        best.map(|(program, odds)| (program, (odds - highest).exp() / all))
+        let (program, most) = best?;
+        // What shows of its family speaks for it as well: `regionserver.HRegion` beside `org.apache.hadoop.hbase`.
+        let family = known::family(program);
+        let of_it = |name: &Shown| name.program == program || family.is_some() && known::family(name.program) == family;
+        let its = shown.iter().zip(&odds).filter(|(name, _)| of_it(name));
+        let probability = its.map(|(_, odds)| (odds - highest).exp()).sum::<f64>() / all;
+        // The family's own name where that shows about as well: `zkServer.sh` of `/opt/zookeeper`.
+        let head = family.filter(|family| {
+            shown.iter().zip(&odds).any(|(name, odds)| name.program == *family && most - odds <= NEARLY)
+        });
+        let called = head.unwrap_or(program);
+        Some((called, probability))
     }
+}
+
+/// True for what may be the program that a runtime or a library carries out: one in no list, or a listed one of Java's.
+fn may_run_on(program: Program, on: Program) -> bool {
+    let of_java = || on == Program::Java && program != on && program.languages().contains(&Language::Java);
+    matches!(program, Program::Unlisted(_)) || of_java()
 }
 
 impl Shown {
@@ -277,20 +299,20 @@ impl Shown {
 
 /// The names that show around a message, for those who learn what each way of showing is worth.
 pub fn shown(document: &Document, position: usize) -> Vec<Shown> {
-    tally(document, position, false).shown()
+    tally(document, position, None).shown()
 }
 
 /// The program whose message stands at `position`, as far as anything names it.
 pub fn program(document: &Document, position: usize) -> Option<Program> {
     let line = head(&document.lines.get(position)?.text);
     let likely = |(_, probability): &(Program, f64)| *probability >= LEAST;
-    sure(line).or_else(|| tally(document, position, false).best().filter(likely).map(|(program, _)| program))
+    sure(line).or_else(|| tally(document, position, None).best().filter(likely).map(|(program, _)| program))
 }
 
 /// The program that called the interface whose error stands at `position`, where enough names it.
 pub fn caller(document: &Document, position: usize) -> Option<Program> {
     let line = head(&document.lines.get(position)?.text);
-    let weighed = || tally(document, position, false).best().filter(calls).map(|(program, _)| program);
+    let weighed = || tally(document, position, None).best().filter(calls).map(|(program, _)| program);
     sure(line).or_else(weighed)
 }
 
@@ -311,15 +333,15 @@ pub fn fork(document: &Document, position: usize, program: Program) -> Option<Pr
     copies.iter().find(shown).and_then(|copy| Program::named(copy))
 }
 
-/// The unlisted program that runs on a known one, whose message stands at `position`.
-pub fn runs_on(document: &Document, position: usize) -> Option<Program> {
-    tally(document, position, true).best().filter(calls).map(|(program, _)| program)
+/// The program that runs on a known one, whose message stands at `position`.
+pub fn runs_on(document: &Document, position: usize, on: Program) -> Option<Program> {
+    tally(document, position, Some(on)).best().filter(calls).map(|(program, _)| program)
 }
 
 /// The unlisted program that is built on a framework whose message stands at `position`, by the packages of its
 /// traceback and by its command alone: of the words around such a message three in ten name nothing.
-pub fn built_on(document: &Document, position: usize) -> Option<Program> {
-    let mut tally = Tally { unlisted_only: true, ..Tally::default() };
+pub fn built_on(document: &Document, position: usize, on: Program) -> Option<Program> {
+    let mut tally = Tally { on: Some(on), ..Tally::default() };
     let mut add = |way: Way, program: Program| tally.add(way, program, Place::Own);
     frames::all(document, position, &mut add);
     commands::all(document, position, &mut add);
@@ -399,11 +421,11 @@ fn in_line(line: &str, own: bool) -> Ways {
     })
 }
 
-/// All ways in which names show around a message, of programs in no list alone where those are asked for.
-fn tally(document: &Document, position: usize, unlisted_only: bool) -> Tally {
+/// All ways in which names show around a message, of what may run on a program alone where that is asked for.
+fn tally(document: &Document, position: usize, on: Option<Program>) -> Tally {
     /// Lines that the message may be spread over.
     const OWN: usize = 3;
-    let mut tally = Tally { unlisted_only, ..Tally::default() };
+    let mut tally = Tally { on, ..Tally::default() };
     let text = |at: usize| document.lines.get(at).map(|line| head(&line.text));
     // Of a system's log, what another service writes speaks for itself.
     let writer = |line: &str| syslog::writer(line).or_else(|| ringed(line)).map(str::to_ascii_lowercase);

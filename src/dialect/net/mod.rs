@@ -695,6 +695,10 @@ fn reports(line: &str, before: &str, behind: &str, said: &str) -> bool {
     if ["driver version is insufficient", "no cuda-capable device"].iter().any(|reason| behind.contains(reason)) {
         return false;
     }
+    // Fortran's word on an array that was made before: a fault of the program's.
+    if behind.contains("is already allocated") {
+        return false;
+    }
     // `not enough memory: is the number of qubits too large?`: a program says it, in small letters, before it asks.
     let says_first = before.trim().is_empty() && line.trim_start().starts_with(|c: char| c.is_lowercase());
     let asks_then = behind.split_once(": ").is_some_and(|(rest, _)| rest.split_whitespace().count() <= 2);
@@ -713,8 +717,9 @@ fn reports(line: &str, before: &str, behind: &str, said: &str) -> bool {
         bold && opening[stars..].split_once("**").is_none_or(|(label, _)| !of_an_error(&label.to_ascii_uppercase()));
     // A row of a table has several cells; a message in a frame is one.
     let row = opening.starts_with('|') && opening.trim_end().trim_matches('|').contains('|');
-    // ` *ERROR in …`, as solvers print their level.
-    let item = stars == 1 && level(opening[stars..].split(' ').next().unwrap_or_default()) != Some(Level::Error);
+    // ` *ERROR in …`, `*Error*: …`, as solvers and tools of astronomy print their level.
+    let named = opening[stars..].split([' ', '*']).next().unwrap_or_default().to_ascii_uppercase();
+    let item = stars == 1 && level(&named) != Some(Level::Error);
     // `- error: …`, as answers are printed in YAML, and `- 15:04:10.226 ERROR: …`, as some logs begin their lines.
     let listed = opening.strip_prefix("- ").is_some_and(|rest| {
         let key = rest.split(':').next().unwrap_or_default().to_ascii_uppercase();
@@ -857,6 +862,8 @@ const WAY_ON: &[&str] = &[
     "not fatal",
     "non-fatal",
     "another way",
+    "no acceleration applied",
+    "will have no shadow",
     "recompute",
     "attempting to",
     "had to flush",

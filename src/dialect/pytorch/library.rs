@@ -27,7 +27,15 @@ struct Shape {
 }
 
 /// In the order in which they are tried.
-const SHAPES: [Shape; 18] = [
+const SHAPES: [Shape; 19] = [
+    // Torch 7's library for CUDA as it is loaded: it opens every device before anything is asked of one.
+    Shape {
+        slug: "cutorch-init",
+        words: &["cudaruntimeerror(2):outofmemory"],
+        and: &["cutorch/init.c"],
+        signs: &[Sign::Disguised, Sign::ContextCreation],
+        pytorch: true,
+    },
     Shape {
         slug: "pytorch-cuda-runtime-error",
         words: &["cudaruntimeerror(2):outofmemory"],

@@ -323,6 +323,9 @@ impl<'a> Failure<'a> {
             if let Some(rounds) = tensor::built_before(words) {
                 self.facts.numbers.entry(Number::RoundsBefore).or_insert((rounds as f64, at));
             }
+            if let Some(count) = tensor::variables(words) {
+                self.facts.numbers.entry(Number::GraphVariables).or_insert((count as f64, at));
+            }
             // A session that makes its variables assigns to each what its initializer gave.
             let assigns =
                 (words.contains("/Assign = Assign[") || words.contains("/Assign}}")) && !words.contains("save/");

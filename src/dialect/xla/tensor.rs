@@ -66,8 +66,8 @@ const BUILT_AGAIN: u64 = 20;
 const COMPILED_AGAIN: u64 = 4;
 
 /// How often the failing node's part of the graph had been built before, by its name: TensorFlow numbers what is made
-/// under a name that is taken (`gradients_412/…`, `training_31/…`; `block1_conv2_77/…`, whose own name has numbers
-/// already). Layers are numbered the same way, so a bare `dense_30/…` tells nothing.
+/// under a name that is taken (`gradients_412/…`, `training_31/…`, `sequential_57/…`; `block1_conv2_77/…`, whose own
+/// name has numbers already). Layers are numbered the same way, so a bare `dense_30/…` tells nothing.
 pub fn built_before(text: &str) -> Option<u64> {
     let (name, _) = node(text)?.split_once('/')?;
     let (base, count) = name.rsplit_once('_')?;
@@ -77,7 +77,19 @@ pub fn built_before(text: &str) -> Option<u64> {
     let own = base.split_once('_').is_some_and(|(block, layer)| {
         [block, layer].iter().all(|part| numbered(part) && part.starts_with(|c: char| c.is_ascii_alphabetic()))
     });
-    (matches!(base, "gradients" | "training") || own).then_some(count)
+    (matches!(base, "gradients" | "training" | "sequential" | "functional") || own).then_some(count)
+}
+
+/// The highest number that TensorFlow gave a variable without a name of its own, `Variable_2014/read`: so many there
+/// are in the graph. Below a thousand they may be one model's.
+pub fn variables(text: &str) -> Option<u64> {
+    const ONE_MODELS: u64 = 1000;
+    let number = |(at, name): (usize, &str)| {
+        let digits = text[at + name.len()..].split(|c: char| !c.is_ascii_digit()).next()?;
+        let begins = !text[..at].ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
+        digits.parse::<u64>().ok().filter(|count| begins && *count >= ONE_MODELS)
+    };
+    text.match_indices("Variable_").filter_map(number).max()
 }
 
 #[cfg(test)]
@@ -97,9 +109,12 @@ mod tests {
         assert_eq!(built_before("[[Node: training_2/Adam/mul_23 = Mul[T="), None, "the parts of a GAN");
         assert_eq!(built_before("[[Node: gradients_412/layer3/mul_grad/Mul = Mul[T="), Some(412));
         assert_eq!(built_before("[[{{node block1_conv2_77/convolution}}]]"), Some(77));
+        assert_eq!(built_before("[[{{node sequential_57/dense_114/MatMul}}]]"), Some(57));
         assert_eq!(built_before("[[{{node gradients_3/layer3/mul}}]]"), None, "one for each device");
         assert_eq!(built_before("[[{{node batch_normalization_94/cond}}]]"), None, "a layer of many");
         assert_eq!(built_before("[[{{node stage2_conv_64/conv}}]]"), None, "a name without a number of its own");
+        assert_eq!(variables("(sub_2594/x, Variable_2014/read)]]"), Some(2014));
+        assert_eq!(variables("(sub_94/x, Variable_31/read), MyVariable_5000"), None, "one model's");
         assert_eq!((square("shape[2,9,9,4]"), square("shape[9,4,9]")), (Some(9), None));
     }
 }

@@ -65,7 +65,310 @@ const ALPHAFOLD_SEQUENCE: Line = said(
 const INVOKEAI_MODELS: Line =
     option("--max_loaded_models 1").note("in invokeai.init; 2 unless set", "写入 invokeai.init；默认 2");
 
+const ROSETTAFOLD_DOMAIN: Line = said(
+    Target::Program,
+    "a domain of the chain: its columns of the .a3m, searched for templates anew",
+    "只预测链的一个结构域：取 .a3m 中相应的列，并重新搜索模板",
+);
+
+const ROSETTAFOLD_WITHOUT_REFINEMENT: Line = said(
+    Target::Program,
+    "run_pyrosetta_ver.sh in place of run_e2e_ver.sh, whose refinement takes the whole chain at once",
+    "用 run_pyrosetta_ver.sh 代替 run_e2e_ver.sh：后者的精修一次处理整条链",
+);
+
+const JUKEBOX_MODEL: Line = option("jukebox/sample.py --model=1b_lyrics ...")
+    .note("3.8 GB of weights; 5b_lyrics has 11.5 GB", "权重 3.8 GB；5b_lyrics 为 11.5 GB");
+
+const JUKEBOX_SAMPLES: Line = option("--n_samples=<fewer>")
+    .note("and a lower max_batch_size in sample.py", "并在 sample.py 中减小 max_batch_size");
+
+const SO_VITS_CLIP: Line =
+    option("--clip 30").note("seconds at once; since 19 March 2023", "每次处理的秒数；2023-03-19 起");
+
+const CRYOSPARC_BOX: Line = said(
+    Target::Program,
+    "a smaller Refinement box size in the job, or particles that were Fourier-cropped to a smaller box",
+    "在任务中减小 Refinement box size，或使用经 Fourier crop 缩小的颗粒",
+);
+
+const SUBGEN_AT_ONCE: Line = option("CONCURRENT_TRANSCRIPTIONS=1").note(
+    "environment of the service, 2 unless set; then WHISPER_MODEL=small, COMPUTE_TYPE=int8",
+    "服务的环境变量，默认 2；再试 WHISPER_MODEL=small、COMPUTE_TYPE=int8",
+);
+
+const SUBGEN_MODEL: Line = option("WHISPER_MODEL=small")
+    .note("environment of the service; then COMPUTE_TYPE=int8", "服务的环境变量；再试 COMPUTE_TYPE=int8");
+
+const LOCALAI_ONE_MODEL: Line = option("LOCALAI_SINGLE_ACTIVE_BACKEND=true").note(
+    "unloads the model before; newer: LOCALAI_MAX_ACTIVE_BACKENDS=1",
+    "加载前先卸载上一个模型；新版为 LOCALAI_MAX_ACTIVE_BACKENDS=1",
+);
+
+const INSTANT_NGP_PICTURES: Line = said(
+    Target::Program,
+    "fewer or smaller pictures: each takes width × height × 8 bytes of the GPU",
+    "更少或更小的图片：每张占用 宽 × 高 × 8 字节显存",
+);
+
+const RELION_SIGNIFICANT: Line = option("--maxsig 2000").note(
+    "then 500: poses and shifts kept of each particle; --free_gpu_memory <MB>",
+    "再试 500：每个粒子保留的取向与平移数；并可加 --free_gpu_memory <MB>",
+);
+
+const ALPHAFOLD_UNIFIED: Line =
+    line(Target::Shell, "export TF_FORCE_UNIFIED_MEMORY=1 XLA_PYTHON_CLIENT_MEM_FRACTION=4.0")
+        .note("spills into host memory; run_docker.py sets it by itself", "溢出到主机内存；run_docker.py 已自动设置");
+
+const MLC_SHARE: Line = option("mlc_llm serve ... --overrides \"gpu_memory_utilization={tried}\"")
+    .note("other overrides behind a ;", "其他 overrides 用 ; 连接");
+
+const MLC_CHUNK: Line = option("mlc_llm serve ... --overrides \"prefill_chunk_size=<fewer>\"")
+    .note("other overrides behind a ;", "其他 overrides 用 ; 连接");
+
 pub(super) const TOOLS: &[Tool] = &[
+    // RoseTTAFold of 2021. Seen in RosettaCommons/RoseTTAFold, network/predict_e2e.py at 02eda35 and
+    // predict_pyRosetta.py at 5510443: one alignment for each run; chains of more than 300 are worked on in crops, and
+    // only the end-to-end form refines the whole chain on the GPU afterwards (by its issue 118 the other one fits). 16
+    // bit and no_grad are in force, one GPU is used (issue 75). --cpu came with its pull request 10 of July 2021.
+    Tool {
+        name: "RoseTTAFold",
+        files: &["/rosettafold/network/"],
+        scripts: &["predict_e2e.py", "predict_pyRosetta.py", "predict_complex.py"],
+        clue: None,
+        rows: &[
+            ("less-at-once", ROSETTAFOLD_WITHOUT_REFINEMENT),
+            ("less-at-once", ROSETTAFOLD_DOMAIN),
+            ("shorter-sequences", ROSETTAFOLD_DOMAIN),
+            ("smaller-batch", ROSETTAFOLD_DOMAIN),
+            ("smaller-eval-batch", ROSETTAFOLD_DOMAIN),
+            (
+                "other-device",
+                option("--cpu").note("of the prediction's script: slow, as much RAM", "预测脚本的选项：较慢，改用内存"),
+            ),
+        ],
+        lacks: &[
+            "mixed-precision",
+            "no-grad-in-eval",
+            "gradient-checkpointing",
+            "activation-offload",
+            "chunk-the-operation",
+            "fused-attention",
+            "smaller-images",
+        ],
+    },
+    // Jukebox. Seen in openai/jukebox, README.md at 0361d28 (1b_lyrics, 5b and 5b_lyrics take 3.8, 10.3 and 11.5 GB;
+    // where memory is short: 1b_lyrics, a lower max_batch_size in sample.py, fewer --n_samples). A sample takes 0.4 to
+    // 1 GB more. Sampling is in 16 bit where it can be.
+    Tool {
+        name: "Jukebox",
+        files: &["/jukebox/sample.py", "/jukebox/make_models.py", "/jukebox/prior/", "/jukebox/vqvae/"],
+        scripts: &["jukebox/sample.py --model"],
+        clue: None,
+        rows: &[
+            ("raise-host-limit", JUKEBOX_MODEL),
+            ("less-at-once", JUKEBOX_MODEL),
+            ("weight-quantisation", JUKEBOX_MODEL),
+            ("load-weights-once", JUKEBOX_MODEL),
+            ("smaller-batch", JUKEBOX_SAMPLES),
+            ("less-at-once", JUKEBOX_SAMPLES),
+        ],
+        lacks: &["no-grad-in-eval", "chunk-the-operation", "fused-attention", "smaller-images", "weight-offload"],
+    },
+    // The conversion of so-vits-svc 4. Seen in svc-develop-team/so-vits-svc, inference_main.py at 0298cd4 (-cl/--clip
+    // 0, -sd/--slice_db -40, -d/--device) and inference/infer_tool.py (no_grad). A recording is cut where it is silent:
+    // a song without pauses is one piece. It trains by another script, in the table of trainers.
+    Tool {
+        name: "so-vits-svc's conversion",
+        files: &["/inference_main.py", "/inference/infer_tool.py"],
+        scripts: &["inference_main.py"],
+        clue: None,
+        rows: &[
+            ("shorter-sequences", SO_VITS_CLIP),
+            ("less-at-once", SO_VITS_CLIP),
+            ("smaller-batch", SO_VITS_CLIP),
+            ("smaller-eval-batch", SO_VITS_CLIP),
+            ("other-device", said(Target::Program, "the CPU, slower: --device cpu", "改用 CPU，较慢：--device cpu")),
+        ],
+        lacks: &[
+            "no-grad-in-eval",
+            "mixed-precision",
+            "gradient-checkpointing",
+            "activation-offload",
+            "chunk-the-operation",
+            "weight-quantisation",
+            "weight-offload",
+            "fewer-workers",
+            "smaller-images",
+        ],
+    },
+    // SwarmUI, a window around ComfyUI that writes what this says behind a mark of its own. Seen in
+    // mcmonkeyprojects/SwarmUI, src/Text2Image/T2IParamTypes.cs (Resolution; "VAE Tile Size" of Advanced Sampling) and
+    // its issue 1114 (--disable-pinned-memory in the backend's ExtraArgs, for raw errors of CUDA since November 2025;
+    // ComfyUI's issue 10662). Nodes stand in its Comfy Workflow tab alone.
+    Tool {
+        name: "SwarmUI",
+        files: &[],
+        scripts: &[
+            "[ComfyUI-0/STDERR] !!!",
+            "[ComfyUI-1/STDERR] !!!",
+            "[ComfyUI-2/STDERR] !!!",
+            "[ComfyUI-3/STDERR] !!!",
+        ],
+        clue: None,
+        rows: &[
+            (
+                "weight-offload",
+                said(
+                    Target::Program,
+                    "Server → Backends → ExtraArgs: --disable-pinned-memory (since November 2025), then --lowvram",
+                    "Server → Backends → ExtraArgs：--disable-pinned-memory（2025 年 11 月起），再加 --lowvram",
+                ),
+            ),
+            (
+                "smaller-images",
+                said(
+                    Target::Program,
+                    "a smaller Resolution in the Generate tab, or fewer frames",
+                    "在 Generate 页减小 Resolution，或减少帧数",
+                ),
+            ),
+            (
+                "vae-tiling",
+                said(
+                    Target::Program,
+                    "VAE Tile Size 512 under Advanced Sampling in the Generate tab",
+                    "在 Generate 页的 Advanced Sampling 中启用 VAE Tile Size（512）",
+                ),
+            ),
+        ],
+        lacks: &[
+            "mixed-precision",
+            "smaller-batch",
+            "fix-the-shape",
+            "chunk-the-operation",
+            "activation-offload",
+            "detach-logged-tensors",
+        ],
+    },
+    // cryoSPARC, in a browser, with a scheduler of its own that hands a job its GPUs. Seen in its guide, pages
+    // Homogeneous Refinement and Extract from Micrographs ("Refinement box size (Voxels)": lower takes less memory;
+    // "Fourier-crop to box size"). Its folder was cryosparc-compute, later cryosparc_compute. No sources are public.
+    Tool {
+        name: "cryoSPARC",
+        files: &["/cryosparc-compute/", "/cryosparc_compute/"],
+        scripts: &[],
+        clue: None,
+        rows: &[
+            ("less-at-once", CRYOSPARC_BOX),
+            ("smaller-images", CRYOSPARC_BOX),
+            ("smaller-batch", CRYOSPARC_BOX),
+            ("smaller-eval-batch", CRYOSPARC_BOX),
+            (
+                "other-device",
+                said(
+                    Target::Program,
+                    "another GPU or lane, chosen where the job is queued",
+                    "在提交任务（Queue）时另选 GPU 或 lane",
+                ),
+            ),
+        ],
+        lacks: &[
+            "mixed-precision",
+            "chunk-the-operation",
+            "gradient-checkpointing",
+            "activation-offload",
+            "no-grad-in-eval",
+            "weight-quantisation",
+        ],
+    },
+    // Blender. Its manual, Preferences → System → Cycles Render Devices, and pages of Cycles' performance (Tile Size,
+    // Persistent Data, preset Lower Memory since 3.3) and of Simplify (Texture Limit). Its messages name
+    // intern/cycles/device. What is said of scenes stands with the change.
+    Tool {
+        name: "Blender",
+        files: &["/intern/cycles/"],
+        scripts: &["blender", "blender.exe"],
+        clue: None,
+        rows: &[(
+            "other-device",
+            said(
+                Target::Program,
+                "Preferences → System → Cycles Render Devices: another GPU, or the CPU",
+                "Preferences → System → Cycles Render Devices：选另一块 GPU 或 CPU",
+            ),
+        )],
+        lacks: &[
+            "gradient-checkpointing",
+            "smaller-batch",
+            "smaller-eval-batch",
+            "activation-offload",
+            "mixed-precision",
+            "no-grad-in-eval",
+            "weight-quantisation",
+            "fewer-workers",
+        ],
+    },
+    // subgen, a container that writes subtitles. Seen in McCloudS/subgen, README.md at fb3a741 (WHISPER_MODEL medium,
+    // CONCURRENT_TRANSCRIPTIONS 2, to be lowered to 1 where memory is short, COMPUTE_TYPE auto) and in its line for a
+    // file that failed. Whisper itself works on pieces of 30 seconds.
+    Tool {
+        name: "subgen",
+        files: &[],
+        scripts: &["subgen.py", "Error processing or transcribing /"],
+        clue: None,
+        rows: &[
+            ("less-at-once", SUBGEN_AT_ONCE),
+            ("smaller-batch", SUBGEN_AT_ONCE),
+            ("fewer-at-once", SUBGEN_AT_ONCE),
+            ("weight-quantisation", SUBGEN_MODEL),
+            (
+                "other-device",
+                said(
+                    Target::Program,
+                    "another GPU in device_ids of the service in docker-compose.yml",
+                    "在 docker-compose.yml 中该服务的 device_ids 里换另一块 GPU",
+                ),
+            ),
+        ],
+        lacks: &[
+            "shorter-sequences",
+            "chunk-the-operation",
+            "mixed-precision",
+            "no-grad-in-eval",
+            "gradient-checkpointing",
+            "activation-offload",
+            "smaller-images",
+        ],
+    },
+    // MLC LLM's server. Seen in mlc-ai/mlc-llm, python/mlc_llm/cli/serve.py at 01ced33 (--overrides, of parts between
+    // semicolons) and python/mlc_llm/interface/help.py (gpu_memory_utilization 0.85 unless set), its issues 3024 and
+    // 3027. The check at its start holds weights and temporary buffers, which go with the chunk of a prompt, against
+    // that share.
+    Tool {
+        name: "MLC LLM",
+        files: &["/mlc_llm/"],
+        scripts: &["mlc_llm", "Insufficient GPU memory error: The available single GPU memory"],
+        clue: None,
+        rows: &[
+            ("raise-engine-memory", MLC_SHARE),
+            ("fewer-sequences", MLC_CHUNK),
+            (
+                "weight-quantisation",
+                said(
+                    Target::Program,
+                    "a narrower quantisation of the same model, such as q4f16_1",
+                    "同一模型更窄的量化，如 q4f16_1",
+                ),
+            ),
+            (
+                "more-devices",
+                option("mlc_llm serve ... --overrides \"tensor_parallel_shards=<GPUs>\"")
+                    .note("a part of the weights on each", "每块 GPU 放一部分权重"),
+            ),
+        ],
+        lacks: &["chunk-the-operation", "gradient-checkpointing", "activation-offload", "no-grad-in-eval"],
+    },
     // Purfview's standalone faster-whisper-xxl, an executable whose source is not public. Seen in
     // Purfview/whisper-standalone-win, README.md (--best_of=1, --beam_size=1 and -fallback=None where memory is short,
     // compute_type, --standard, pyannote among its detectors of speech). --ff_vocal_extract works on the whole
@@ -734,16 +1037,16 @@ pub(super) const TOOLS: &[Tool] = &[
     // timings for NAME:".
     Tool {
         name: "AlphaFold 2",
-        files: &["/alphafold/model/", "/alphafold/data/", "/alphafold/relax/"],
+        files: &["/alphafold/model/", "/alphafold/data/", "/alphafold/relax/", "/alphafold/run_alphafold.py"],
         scripts: &[],
         clue: None,
-        rows: &[(
-            "weight-offload",
-            line(Target::Shell, "export TF_FORCE_UNIFIED_MEMORY=1 XLA_PYTHON_CLIENT_MEM_FRACTION=4.0").note(
-                "spills into host memory; run_docker.py sets it by itself",
-                "溢出到主机内存；run_docker.py 已自动设置",
-            ),
-        )],
+        rows: &[
+            ("weight-offload", ALPHAFOLD_UNIFIED),
+            ("preallocation-fraction", ALPHAFOLD_UNIFIED),
+            ("raise-memory-fraction", ALPHAFOLD_UNIFIED),
+            ("less-at-once", ALPHAFOLD_SEQUENCE),
+            ("shorter-sequences", ALPHAFOLD_SEQUENCE),
+        ],
         // In force: chunk-the-operation (and mixed-precision for multimers). No option: the rest.
         lacks: &[
             "chunk-the-operation",
@@ -874,21 +1177,13 @@ pub(super) const TOOLS: &[Tool] = &[
         scripts: &["relion_refine", "relion_refine_mpi", "relion"],
         clue: None,
         rows: &[
+            ("less-at-once", RELION_SIGNIFICANT),
             (
                 "less-at-once",
                 option("--j <fewer>").note(
                     "and fewer ranks on each GPU: --gpu \"0:1:2:3\"",
                     "并减少每个 GPU 上的进程：--gpu \"0:1:2:3\"",
                 ),
-            ),
-            (
-                "less-at-once",
-                option("--maxsig 500").note("poses and shifts kept of each particle", "每个粒子保留的取向与平移数"),
-            ),
-            (
-                "less-at-once",
-                option("--free_gpu_memory <MB>")
-                    .note("where others need room on the GPU", "当 GPU 上其他程序需要空间时"),
             ),
             (
                 "smaller-images",
@@ -1185,13 +1480,21 @@ pub(super) const TOOLS: &[Tool] = &[
     // instant-ngp. Seen in NVlabs/instant-ngp at abe236e (2026-02): src/main.cu and scripts/run.py have no
     // option for memory; --network takes a configuration (configs/nerf: base.json 2^19 entries a level,
     // small.json 2^15), docs/nerf_dataset_tips.md (aabb_scale in transforms.json, a power of 2). It trains in
-    // 16 bit, without a batch to set.
+    // 16 bit, without a batch to set. Its issue 182: pictures are kept with 4 channels of 16 bit. Until the end of 2022
+    // it was built as testbed; its own allocator names its folder.
     Tool {
         name: "instant-ngp",
         files: &["/instant-ngp/"],
-        scripts: &["instant-ngp", "instant-ngp.exe"],
+        scripts: &[
+            "instant-ngp",
+            "instant-ngp.exe",
+            "testbed.exe",
+            "instant-ngp/dependencies/tiny-cuda-nn",
+            "instant-ngp\\dependencies\\tiny-cuda-nn\\include\\tiny-cuda-nn/",
+        ],
         clue: None,
         rows: &[
+            ("less-at-once", INSTANT_NGP_PICTURES),
             (
                 "smaller-images",
                 said(
@@ -1256,11 +1559,13 @@ pub(super) const TOOLS: &[Tool] = &[
     // LocalAI. Seen in mudler/LocalAI at 82c191a (2026-08): docs/content/advanced/model-configuration.md and
     // core/config/model_config.go (keys of a model's YAML; gpu_memory_utilization, max_model_len,
     // tensor_parallel_size, swap_space for vLLM; a quantised V cache needs flash_attention),
-    // docs/content/reference/cli-reference.md (--max-active-backends, which replaces --single-active-backend).
+    // docs/content/reference/cli-reference.md (--max-active-backends, which replaces --single-active-backend;
+    // LOCALAI_SINGLE_ACTIVE_BACKEND is read still, and is the one that older releases know). What a backend writes
+    // stands behind a mark of its own: "5:32AM DBG GRPC(model-127.0.0.1:43735): stderr ...".
     Tool {
         name: "LocalAI",
         files: &[],
-        scripts: &["local-ai"],
+        scripts: &["local-ai", " DBG GRPC(", " INF GRPC("],
         clue: None,
         rows: &[
             ("max-model-len", option("context_size: <smaller>").note("the model's YAML", "模型的 YAML")),
@@ -1284,10 +1589,23 @@ pub(super) const TOOLS: &[Tool] = &[
             ("raise-engine-memory", option("gpu_memory_utilization: {tried}").note("vLLM", "vLLM")),
             (
                 "more-devices",
-                option("tensor_parallel_size: <GPUs>")
-                    .note("vLLM; llama.cpp: tensor_split", "vLLM；llama.cpp 用 tensor_split"),
+                option("tensor_split: 1,1")
+                    .note("llama.cpp; vLLM: tensor_parallel_size", "llama.cpp；vLLM 用 tensor_parallel_size"),
             ),
-            ("fewer-at-once", option("--max-active-backends=1").note("models that stay loaded", "保持加载的模型数")),
+            ("fewer-at-once", LOCALAI_ONE_MODEL),
+            ("free-the-device", LOCALAI_ONE_MODEL),
+            (
+                "free-the-device",
+                line(Target::Shell, "nvidia-smi --query-compute-apps=pid,used_memory,process_name --format=csv"),
+            ),
+            (
+                "other-device",
+                said(
+                    Target::Program,
+                    "CUDA_VISIBLE_DEVICES=<index> in the environment of its container",
+                    "在其容器的环境变量中设置 CUDA_VISIBLE_DEVICES=<index>",
+                ),
+            ),
             (
                 "weight-quantisation",
                 said(
@@ -1337,19 +1655,55 @@ pub(super) const TOOLS: &[Tool] = &[
         ],
         lacks: &["lower-engine-memory", "raise-engine-memory", "chunk-the-operation", "no-grad-in-eval"],
     },
-    // text-generation-webui. Seen in oobabooga/text-generation-webui at 1dcde41 (2026-05, 4.7.3):
-    // modules/shared.py. Older names stay as aliases: --n_ctx and --max_seq_len, --cache_type, --n-gpu-layers.
-    // --load-in-4bit is of the loader Transformers, --gpu-split and --enable-tp of ExLlamaV3, --gpu-layers,
-    // --cpu-moe, --ubatch-size, --parallel of llama.cpp.
+    // The loader ExLlamaV2 in text-generation-webui. Seen in oobabooga/text-generation-webui, README.md of 2024:
+    // --max_seq_len, --cache_8bit, --cache_4bit, --gpu-split.
+    Tool {
+        name: "ExLlamaV2 in text-generation-webui",
+        files: &["/modules/exllamav2.py", "/modules/exllamav2_hf.py"],
+        scripts: &["Insufficient VRAM for model and cache"],
+        clue: None,
+        rows: &[
+            (
+                "max-model-len",
+                option("--max_seq_len 16384").note("then 8192; in the Model tab", "再试 8192；在 Model 页设置"),
+            ),
+            ("kv-cache-dtype", option("--cache_4bit").note("or --cache_8bit", "或 --cache_8bit")),
+            (
+                "weight-quantisation",
+                said(Target::Program, "an EXL2 of fewer bits for each weight", "每权重位数更少的 EXL2"),
+            ),
+            ("more-devices", option("--gpu-split 20,20").note("GiB for each", "每块的 GiB 数")),
+        ],
+        lacks: &[
+            "weight-offload",
+            "raise-engine-memory",
+            "lower-engine-memory",
+            "chunk-the-operation",
+            "no-grad-in-eval",
+        ],
+    },
+    // text-generation-webui. Seen in oobabooga/text-generation-webui at 1dcde41 (2026-05, 4.7.3): modules/shared.py.
+    // Older names stay as aliases: --n_ctx and --max_seq_len, --cache_type, --n-gpu-layers. --load-in-4bit is of the
+    // loader Transformers, --gpu-split and --enable-tp of ExLlamaV3, --gpu-layers, --cpu-moe, --ubatch-size, --parallel
+    // of llama.cpp. README.md of 2024: --max_seq_len, --cache_8bit and --cache_4bit of ExLlamaV2. In its container the
+    // folder is /app.
     Tool {
         name: "text-generation-webui",
-        files: &["/text-generation-webui/"],
+        files: &["/text-generation-webui/", "/app/modules/models.py"],
         scripts: &[],
         clue: None,
         rows: &[
             (
                 "max-model-len",
                 option("--ctx-size {shown}").note("older: --n_ctx, --max_seq_len", "旧版：--n_ctx、--max_seq_len"),
+            ),
+            (
+                "max-model-len",
+                said(
+                    Target::Program,
+                    "ExLlamaV2: max_seq_len 16384, then 8192, in the Model tab, and cache_4bit or cache_8bit",
+                    "ExLlamaV2：在 Model 页设 max_seq_len 为 16384，再试 8192，并启用 cache_4bit 或 cache_8bit",
+                ),
             ),
             (
                 "weight-offload",
@@ -1372,8 +1726,8 @@ pub(super) const TOOLS: &[Tool] = &[
             ),
             (
                 "more-devices",
-                option("--tensor-split 1,1")
-                    .note("llama.cpp; ExLlamaV3: --gpu-split 20,20", "llama.cpp；ExLlamaV3 用 --gpu-split 20,20"),
+                option("--gpu-split 20,20")
+                    .note("ExLlama; llama.cpp: --tensor-split 1,1", "ExLlama；llama.cpp 用 --tensor-split 1,1"),
             ),
             ("fused-attention", option("--attn-implementation flash_attention_2").note("Transformers", "Transformers")),
         ],

@@ -86,7 +86,130 @@ const BOOMER_RPC: Line = said(
     "并不缺内存：主节点用 ZeroMQ，其握手被当作长度读取；请用 --rpc=zeromq 启动",
 );
 
+const OCTAVE_LINE: Line = said(
+    Target::Program,
+    "at the line that it names: no array of N × N; sparse(), single() or a part at a time",
+    "在其指出的那一行：避免 N × N 的数组；用 sparse()、single() 或分批计算",
+);
+
+const GARNET_SIZES: Line = option("GarnetServer --memory 1g --index 64m")
+    .note("16g of log and an index of 128m or more unless set", "日志默认 16g，索引默认 128m 或更多");
+
+const QDRANT_URING: Line = said(
+    Target::Program,
+    "where it cannot make a UringReader: storage.performance.async_scorer: false, or no limit of locked memory",
+    "若无法创建 UringReader：storage.performance.async_scorer: false，或取消锁定内存的上限",
+);
+
+const QDRANT_ON_DISK: Line = option("\"vectors\": { \"on_disk\": true }")
+    .note("of a collection; then hnsw_config's on_disk", "集合的设置；再设 hnsw_config 的 on_disk");
+
+const MANTICORE_TABLES: Line =
+    option("rt_mem_limit = <smaller>").note("of each real-time table; 128M unless set", "每个实时表的设置，默认 128M");
+
+const STAR_INDEX: Line = said(
+    Target::Program,
+    "an index of many contigs: --genomeChrBinNbits <bits>, then --genomeSAsparseD 2; else a machine with more RAM",
+    "contig 很多的索引：--genomeChrBinNbits <bits>，再试 --genomeSAsparseD 2；否则换内存更大的机器",
+);
+
 pub(super) const TOOLS: &[Tool] = &[
+    // GHC's runtime, at the limit that -M sets. Its own words end in this semicolon (rts/hooks/OutOfHeap.c):
+    // "NAME: Heap exhausted;", "Use `+RTS -M<size>' to increase it.". GHCRTS is read as what stands between +RTS and
+    // -RTS; a program that was linked without -rtsopts refuses both.
+    Tool {
+        name: "GHC's runtime",
+        files: &[],
+        scripts: &[": Heap exhausted;"],
+        clue: None,
+        rows: &[(
+            "raise-runtime-limit",
+            option("+RTS -M<size> -RTS")
+                .note(
+                    "behind its arguments, or GHCRTS=-M<size> before it",
+                    "写在其参数之后，或环境变量 GHCRTS=-M<size>",
+                )
+                .unless("area"),
+        )],
+        lacks: WITHOUT_BATCHES,
+    },
+    // Octave, which says the same where an array would be too large for its index and where the system refuses it.
+    // It names the script's line behind "error: called from".
+    Tool {
+        name: "Octave",
+        files: &[],
+        scripts: &["out of memory or dimension too large for Octave's index type"],
+        clue: None,
+        rows: &[
+            ("raise-host-limit", OCTAVE_LINE),
+            ("fix-the-shape", OCTAVE_LINE),
+            ("less-at-once", OCTAVE_LINE),
+            ("read-less-at-once", OCTAVE_LINE),
+        ],
+        lacks: WITHOUT_BATCHES,
+    },
+    // Garnet, Microsoft's server for Redis' protocol. Seen in microsoft/garnet, libs/host/defaults.conf at 00b882b
+    // (MemorySize 16g, IndexSize 128m; older releases have a larger index) and issue 310 (-i and -m where memory is
+    // short). Both are reserved when it starts.
+    Tool {
+        name: "Garnet",
+        files: &[],
+        scripts: &["GarnetServer.exe", "GarnetServer", "garnet-server", "garnet-server.exe"],
+        clue: None,
+        rows: &[("raise-host-limit", GARNET_SIZES), ("smaller-buffers", GARNET_SIZES), ("less-at-once", GARNET_SIZES)],
+        lacks: WITHOUT_BATCHES,
+    },
+    // Manticore, and Sphinx, of which it was made. Seen in Manticore's manual, Searchd and settings of tables
+    // (rt_mem_limit 128M, access_plain_attrs mmap_preread) and in src/sphinxstd.cpp: "out of memory (unable to allocate
+    // ... bytes)", behind FATAL.
+    Tool {
+        name: "Manticore or Sphinx",
+        files: &[],
+        scripts: &["searchd", "FATAL: out of memory (unable to allocate "],
+        clue: None,
+        rows: &[
+            ("smaller-buffers", MANTICORE_TABLES),
+            (
+                "smaller-buffers",
+                option("access_plain_attrs = mmap")
+                    .note("Manticore: mmap_preread reads it all at first", "Manticore：默认 mmap_preread 会先全部读入"),
+            ),
+        ],
+        lacks: WITHOUT_BATCHES,
+    },
+    // Qdrant. Seen in qdrant/qdrant, config/config.yaml at 00bb9b7 (storage.performance.async_scorer false unless set:
+    // it uses io_uring; collection.vectors.on_disk; hnsw_index.on_disk) and issue 2350: io_uring's memory is locked,
+    // and what it says of free memory then is no figure of the machine's.
+    Tool {
+        name: "Qdrant",
+        files: &[],
+        scripts: &["Optimization error: Out of memory, free: "],
+        clue: None,
+        rows: &[
+            ("raise-host-limit", QDRANT_URING),
+            ("raise-host-limit", QDRANT_ON_DISK),
+            ("smaller-buffers", QDRANT_ON_DISK),
+        ],
+        lacks: WITHOUT_BATCHES,
+    },
+    // Minecraft: its launcher gives Java 1 to 2 GB, below Installations → Edit → More Options → JVM Arguments; a server
+    // has it in the command that starts it.
+    Tool {
+        name: "Minecraft",
+        files: &[],
+        scripts: &["minecraft"],
+        clue: None,
+        rows: &[(
+            "raise-runtime-limit",
+            option("-Xmx<size>")
+                .note(
+                    "more than now; launcher: Installations → Edit → More Options → JVM Arguments; server: its command",
+                    "大于当前值；启动器：Installations → Edit → More Options → JVM Arguments；服务器：启动命令",
+                )
+                .unless("area"),
+        )],
+        lacks: WITHOUT_BATCHES,
+    },
     // Triton's ONNX Runtime backend. Its containers build the library in /workspace/onnxruntime, the wheels elsewhere.
     // Seen in triton-inference-server/onnxruntime_backend, README.md at 013d274 (parameters of config.pbtxt:
     // arena_extend_strategy "1" grows by what is asked for, gpu_mem_limit; deprecated, and still read) and Triton's
@@ -456,16 +579,18 @@ pub(super) const TOOLS: &[Tool] = &[
         rows: &[("lower-engine-memory", option("--kv_cache_free_gpu_mem_fraction {tried}"))],
         lacks: &["more-devices", "max-model-len", "kv-cache-dtype"],
     },
-    // STAR, source/parametersDefault (2.7.0d): genomeSAsparseD, limitBAMsortRAM, limitGenomeGenerateRAM,
-    // genomeLoad, limitIObufferSize (for each thread), outBAMsortingBinsN (50), outSAMtype; its release notes name
-    // the bins first in the release after 2.5.0a, and say that more of them need less RAM. Own line: "..... started
-    // STAR run". raise-runtime-limit is in setting.rs by the message. Reads are streamed: there is no batch.
+    // STAR, source/parametersDefault (2.7.0d): genomeChrBinNbits (18; min(18, log2(GenomeLength/NumberOfReferences))
+    // for many of them, its issue 103), genomeSAsparseD, limitBAMsortRAM, limitGenomeGenerateRAM (31 GB), genomeLoad,
+    // limitIObufferSize (for each thread), outBAMsortingBinsN (50), outSAMtype; its release notes name the bins first
+    // in the release after 2.5.0a, and say that more of them need less RAM. Own line: "..... started STAR run".
+    // raise-runtime-limit is in setting.rs by the message. Reads are streamed: there is no batch.
     Tool {
         name: "STAR",
         files: &[],
         scripts: &["STAR", "STARlong"],
         clue: None,
         rows: &[
+            ("raise-host-limit", STAR_INDEX),
             (
                 "read-less-at-once",
                 option("STAR --runMode genomeGenerate --genomeSAsparseD 2 ...")
@@ -1490,23 +1615,22 @@ pub(super) const TOOLS: &[Tool] = &[
         ],
         lacks: &["mixed-precision", "more-devices", "chunk-the-operation", "weight-quantisation", "weight-offload"],
     },
-    // hashcat, docs/hashcat-help.md (7.1.2): -w 1 to 4 (2 unless set), -n, -u, -T, -O (limits the passwords'
-    // length), -d, --scrypt-tmto. It refuses -n without --force ("The manual use of the -n option (or
+    // hashcat, docs/hashcat-help.md (7.1.2): -w 1 to 4 (2 unless set), -n, -u, -T (since 5.1.0), -O (limits the
+    // passwords' length), -d, --scrypt-tmto. It refuses -n without --force ("The manual use of the -n option (or
     // --kernel-accel) is outdated").
     Tool {
         name: "hashcat",
         files: &[],
-        scripts: &["hashcat", "hashcat.exe", "hashcat.bin"],
+        scripts: &["hashcat", "hashcat.exe", "hashcat.bin", "hashcat64", "hashcat64.exe", "hashcat64.bin"],
         clue: None,
         rows: &[
+            ("less-at-once", option("hashcat -w 1 ...").note("then -n 1 -u 1 --force", "再试 -n 1 -u 1 --force")),
+            ("less-at-once", option("hashcat --scrypt-tmto=3 ...").note("scrypt only: slower", "仅 scrypt：更慢")),
+            ("smaller-batch", option("hashcat -w 1 ...").note("then -n 1 -u 1 --force", "再试 -n 1 -u 1 --force")),
             (
                 "less-at-once",
-                option("hashcat -w 1 ...").note("then -n 1 -u 1 -T 1 --force", "再试 -n 1 -u 1 -T 1 --force"),
-            ),
-            ("less-at-once", option("hashcat --scrypt-tmto=3 ...").note("scrypt only: slower", "仅 scrypt：更慢")),
-            (
-                "smaller-batch",
-                option("hashcat -w 1 ...").note("then -n 1 -u 1 -T 1 --force", "再试 -n 1 -u 1 -T 1 --force"),
+                option("hashcat -d <number>,<number> ...")
+                    .note("without the device that it names", "去掉其指出的那块设备"),
             ),
             ("other-device", option("hashcat -d <number> ...").note("-I lists them", "-I 列出设备")),
         ],

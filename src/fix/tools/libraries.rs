@@ -28,7 +28,56 @@ const PP_STRUCTURE_PARTS: Line = option(
 const PP_STRUCTURE_SIDE: Line = option("PPStructureV3(..., text_det_limit_side_len=960, text_det_limit_type=\"max\")")
     .note("and text_recognition_batch_size=1", "并加 text_recognition_batch_size=1");
 
+const FAISS_HALF: Line = option("co = faiss.GpuClonerOptions(); co.useFloat16 = True").note(
+    "index_cpu_to_gpu(res, 0, index, co); and res.setTempMemory(2**26)",
+    "index_cpu_to_gpu(res, 0, index, co)；并设 res.setTempMemory(2**26)",
+);
+
+const THEANO_SOFTMAX: Line = said(
+    Target::Program,
+    "a smaller batch or vocabulary: the array has a column for each word; floatX=float32 in THEANO_FLAGS halves it",
+    "更小的批或词表：数组每个词一列；在 THEANO_FLAGS 中设 floatX=float32 可减半",
+);
+
 pub(super) const TOOLS: &[Tool] = &[
+    // FAISS on a GPU. Seen in its wiki, Faiss on the GPU (GpuClonerOptions for scarce memory), in
+    // StandardGpuResources (setTempMemory, noTempMemory) and in scripts with GpuMultipleClonerOptions().shard: without
+    // it every GPU has the whole index. What it says holds its namespace.
+    Tool {
+        name: "FAISS on a GPU",
+        files: &[],
+        scripts: &["faiss::gpu::"],
+        clue: None,
+        rows: &[
+            ("less-at-once", FAISS_HALF),
+            ("smaller-batch", FAISS_HALF),
+            ("mixed-precision", FAISS_HALF),
+            (
+                "more-devices",
+                option("co = faiss.GpuMultipleClonerOptions(); co.shard = True")
+                    .note("index_cpu_to_all_gpus(index, co=co)", "index_cpu_to_all_gpus(index, co=co)"),
+            ),
+            ("weight-quantisation", option("faiss.index_factory(d, \"IVF4096,PQ32\")")),
+        ],
+        lacks: &["chunk-the-operation", "gradient-checkpointing", "no-grad-in-eval", "weight-offload"],
+    },
+    // Theano's softmax with its loss, CrossentropySoftmaxArgmax1HotWithBias, in whose code alone these words stand
+    // (theano/tensor/nnet/nnet.py). taolei87/rcnn's issue 5: a language model of 100,000 words has such an array.
+    // floatX is float64 unless set.
+    Tool {
+        name: "Theano's softmax",
+        files: &[],
+        scripts: &["failed to alloc sm output"],
+        clue: None,
+        rows: &[
+            ("raise-host-limit", THEANO_SOFTMAX),
+            ("read-less-at-once", THEANO_SOFTMAX),
+            ("less-at-once", THEANO_SOFTMAX),
+            ("smaller-batch", THEANO_SOFTMAX),
+            ("fix-the-shape", THEANO_SOFTMAX),
+        ],
+        lacks: &["gradient-checkpointing", "no-python-lists-in-dataset", "fewer-workers", "smaller-images"],
+    },
     // Simple Transformers, which makes data sets and loaders itself. Seen in ThilinaRajapakse/simpletransformers,
     // simpletransformers/config/model_args.py at f837468 (dataloader_num_workers and process_count: processors less
     // two; use_multiprocessing True; fp16 True; train_batch_size 8, eval_batch_size 8, max_seq_length 128; lazy_loading
@@ -244,7 +293,7 @@ pub(super) const TOOLS: &[Tool] = &[
     Tool {
         name: "exllamav2",
         files: &["/exllamav2/model.py", "/exllamav2/cache.py"],
-        scripts: &[],
+        scripts: &["Insufficient VRAM for model and cache"],
         clue: None,
         rows: &[
             (

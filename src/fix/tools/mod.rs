@@ -210,6 +210,11 @@ pub(super) enum Setting {
 fn in_force(command: &str, line: &Line) -> bool {
     let template = line.template().en;
     let (line, _) = and_remark(&template);
+    // A number of devices that the command sets within quotes: `--overrides "tensor_parallel_shards=4"`.
+    let counted = line.split_once("=<GPUs>").and_then(|(lead, _)| lead.rsplit('"').next());
+    if counted.is_some_and(|key| command.contains(&format!("{key}="))) {
+        return true;
+    }
     let Some((name, value)) =
         line.split_once([' ', '=']).or(Some((line, ""))).filter(|(name, _)| name.starts_with('-'))
     else {

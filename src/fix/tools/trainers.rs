@@ -115,7 +115,295 @@ const YOLACT_BATCH: Line = option("--batch_size=<half>").note("of train.py, 8 un
 const PADDLEOCR_PICTURES: Line =
     option("--det_limit_side_len 640 --det_limit_type max").note("960 unless set", "默认 960");
 
+const JEREX_TRAINING: Line =
+    option("training.max_spans=<fewer> training.max_coref_pairs=<fewer> training.max_rel_pairs=<fewer>")
+        .note("worked on at once; results are the same", "每次处理的数量；结果不变");
+
+const JEREX_INFERENCE: Line =
+    option("inference.max_spans=<fewer> inference.max_coref_pairs=<fewer> inference.max_rel_pairs=<fewer>").note(
+        "validation and test; while it trains the same of training.; then sampling.max_span_size=<fewer>",
+        "验证与测试；训练时用 training. 的同名项；再减小 sampling.max_span_size=<fewer>",
+    );
+
+const XLM_MODEL: Line = said(
+    Target::Program,
+    "a smaller model: --emb_dim <fewer> --n_layers <fewer>, or --max_vocab <fewer> where the vocabulary is large",
+    "更小的模型：--emb_dim <fewer> --n_layers <fewer>；词表很大时用 --max_vocab <fewer>",
+);
+
+const COGVIDEO_CONTROLNET_FRAMES: Line = option("--max_num_frames 25")
+    .note("49 unless set; then a smaller --height and --width", "默认 49；再减小 --height 与 --width");
+
+/// What is tested is whole pictures, however small the batch of patches in training.
+const RESMATCH_TEST: Line = option("th main.lua ... -a test -mcnet <checkpoint>")
+    .note("the test in a run of its own; smaller pictures after that", "单独运行测试；之后再缩小图片");
+
+const MX_RCNN_SCALES: Line = option("config.SCALES = [(400, 667)]").note(
+    "rcnn/config.py: shorter and longer side, (600, 1000) unless set",
+    "rcnn/config.py：短边与长边，默认 (600, 1000)",
+);
+
+const VOCAL_REMOVER_BATCH: Line = option("--batchsize <half>")
+    .note("4 unless set; then --cropsize 128 of 256", "默认 4；再试 --cropsize 128（默认 256）");
+
+const NERFSTUDIO_RAYS: Line = option("--pipeline.datamanager.train-num-rays-per-batch 2048").note(
+    "4096 unless set; instant-ngp: --pipeline.target-num-samples 131072",
+    "默认 4096；instant-ngp 用 --pipeline.target-num-samples 131072",
+);
+
+/// Where the program shows by its message alone, and whether it trains does not.
+const DARKNET_PICTURES: Line = said(
+    Target::Program,
+    "in the .cfg: subdivisions=64 in [net] to train, random=0 in [yolo]; then a smaller width and height",
+    "在 .cfg 中：训练时 [net] 的 subdivisions=64、[yolo] 的 random=0；再减小 width 与 height",
+);
+
 pub(super) const TOOLS: &[Tool] = &[
+    // JEREX. Seen in lavis-nlp/jerex, README.md at 06a4568 (max_spans, max_coref_pairs and max_rel_pairs of training
+    // and of inference bound what is worked on at once) and configs.py at 2b47a8c
+    // (sampling.max_span_size 10, sampling_processes 4, misc.precision 32). What fails is one array of all pairs.
+    Tool {
+        name: "JEREX",
+        files: &["/jerex/jerex/", "/jerex_train.py", "/jerex_test.py"],
+        scripts: &["jerex_train.py", "jerex_test.py"],
+        clue: None,
+        rows: &[
+            ("smaller-batch", JEREX_TRAINING.when("trains")),
+            ("smaller-batch", JEREX_INFERENCE.unless("trains")),
+            ("smaller-eval-batch", JEREX_INFERENCE),
+            ("less-at-once", JEREX_INFERENCE),
+            ("fix-the-shape", JEREX_INFERENCE),
+            ("chunk-the-operation", JEREX_INFERENCE),
+            ("mixed-precision", option("misc.precision=16")),
+            ("fewer-workers", option("sampling.sampling_processes=0").note("4 unless set", "默认 4")),
+        ],
+        lacks: &[
+            "read-less-at-once",
+            "no-python-lists-in-dataset",
+            "gradient-checkpointing",
+            "activation-offload",
+            "smaller-images",
+        ],
+    },
+    // XLM. Seen in facebookresearch/XLM, train.py at 0e1bde1 (--optimizer adam,lr=0.0001, a string; --batch_size 32,
+    // --tokens_per_batch, --bptt 256, --max_len 100, --emb_dim 512, --n_layers 4, --max_vocab, --fp16, --amp) and
+    // xlm/optim.py at cccf13b: its Adam makes both states when it is made, before any step; sgd and adagrad are
+    // PyTorch's. Up to 2019 its package lay in src.
+    Tool {
+        name: "XLM",
+        files: &["/xlm/src/", "/xlm/xlm/"],
+        scripts: &[],
+        clue: None,
+        rows: &[
+            ("less-at-once", XLM_MODEL),
+            ("freeze-layers", XLM_MODEL),
+            (
+                "lighter-optimizer",
+                said(
+                    Target::Program,
+                    "an optimizer without Adam's two states: --optimizer sgd,lr=<smaller>",
+                    "不带 Adam 两份状态的优化器：--optimizer sgd,lr=<smaller>",
+                ),
+            ),
+            (
+                "smaller-batch",
+                option("--batch_size <half>").note(
+                    "32 unless set; --tokens_per_batch <half> where it is given",
+                    "默认 32；若给了 --tokens_per_batch 则改为 <half>",
+                ),
+            ),
+            (
+                "shorter-sequences",
+                option("--bptt 128").note("256 unless set; --max_len 50 of 100", "默认 256；--max_len 50（默认 100）"),
+            ),
+            ("mixed-precision", option("--amp 1 --fp16 true").note("needs apex", "需要 apex")),
+            ("gradient-accumulation", option("--accumulate_gradients {steps}")),
+        ],
+        lacks: &[
+            "eight-bit-optimizer",
+            "gradient-checkpointing",
+            "activation-offload",
+            "chunk-the-operation",
+            "fused-attention",
+            "fused-optimizer",
+            "bf16-states",
+            "smaller-images",
+        ],
+    },
+    // LCNN, which finds wireframes. Seen in zhou13/lcnn at 175fb79: config/wireframe.yaml (batch_size 6,
+    // batch_size_eval 2, n_out_junc 250, num_workers 4), lcnn/trainer.py (no_grad in force) and
+    // lcnn/models/line_vectorizer.py: in an evaluation lines between all of n_out_junc points are sampled.
+    Tool {
+        name: "LCNN",
+        files: &["/lcnn/lcnn/", "/lcnn/models/line_vectorizer.py"],
+        scripts: &[],
+        clue: None,
+        rows: &[
+            (
+                "smaller-eval-batch",
+                option("batch_size_eval: 1").note(
+                    "section model of the .yaml; 2 unless set; then a smaller n_dyn_junc",
+                    ".yaml 的 model 一节，默认 2；再减小 n_dyn_junc",
+                ),
+            ),
+            (
+                "smaller-batch",
+                option("batch_size: <half>")
+                    .note("section model of the .yaml; 6 unless set", ".yaml 的 model 一节，默认 6")
+                    .when("trains"),
+            ),
+            (
+                "smaller-batch",
+                option("batch_size_eval: 1").note("section model of the .yaml", ".yaml 的 model 一节").unless("trains"),
+            ),
+            ("fewer-workers", option("num_workers: <fewer>").note("section io of the .yaml", ".yaml 的 io 一节")),
+        ],
+        lacks: &[
+            "no-grad-in-eval",
+            "mixed-precision",
+            "gradient-checkpointing",
+            "activation-offload",
+            "chunk-the-operation",
+            "smaller-images",
+        ],
+    },
+    // TheDenk's training of control networks for CogVideoX, whose script has the name of diffusers' own. Seen in
+    // TheDenk/cogvideox-controlnet, training/train_controlnet.py and finetune_single_rank.sh at 784f9c0:
+    // --max_num_frames 49, --train_batch_size 4, --controlnet_transformer_num_layers 2 (8 in that command, which gives
+    // --mixed_precision bf16 and --gradient_checkpointing too), --use_8bit_adam with AdamW alone.
+    Tool {
+        name: "CogVideoX-ControlNet",
+        files: &["/training/train_controlnet.py"],
+        scripts: &["--controlnet_transformer_num_layers"],
+        clue: None,
+        rows: &[
+            ("less-at-once", COGVIDEO_CONTROLNET_FRAMES),
+            ("smaller-images", COGVIDEO_CONTROLNET_FRAMES),
+            (
+                "smaller-batch",
+                option("--train_batch_size 1")
+                    .note("4 unless set; then --max_num_frames 25", "默认 4；再试 --max_num_frames 25"),
+            ),
+            ("gradient-checkpointing", option("--gradient_checkpointing")),
+            (
+                "eight-bit-optimizer",
+                option("--use_8bit_adam").note("beside --optimizer AdamW", "与 --optimizer AdamW 同用"),
+            ),
+            ("vae-tiling", option("--enable_tiling").note("and --enable_slicing", "并加 --enable_slicing")),
+            (
+                "freeze-layers",
+                option("--controlnet_transformer_num_layers 2").note("8 in its own command", "其示例命令为 8"),
+            ),
+        ],
+        lacks: &[
+            "mixed-precision",
+            "activation-offload",
+            "chunk-the-operation",
+            "detach-logged-tensors",
+            "fused-attention",
+            "fewer-workers",
+        ],
+    },
+    // ResMatch, on Torch7. Seen in amitshaked/resmatch, src/opts.lua at cb71b47 (-a train_mcn, test and others; -mcnet
+    // a trained network; -batch_size 128; -after 14: every epoch behind it is tested, by whole pictures). Its issues 10
+    // and 13: the test fails where training ran.
+    Tool {
+        name: "ResMatch",
+        files: &["/networks/modules/spatialconvolution1_fw.lua"],
+        scripts: &["-mcnet", "-dispnet"],
+        clue: None,
+        rows: &[
+            ("smaller-batch", RESMATCH_TEST),
+            ("smaller-batch", option("-batch_size <half>").note("128 unless set: training alone", "默认 128：仅训练")),
+            ("smaller-eval-batch", RESMATCH_TEST),
+            ("less-at-once", RESMATCH_TEST),
+            (
+                "smaller-images",
+                said(
+                    Target::Program,
+                    "smaller pictures to test by: each goes through the network as a whole",
+                    "缩小测试图片：每张都整幅通过网络",
+                ),
+            ),
+        ],
+        lacks: &[
+            "mixed-precision",
+            "gradient-checkpointing",
+            "gradient-accumulation",
+            "activation-offload",
+            "chunk-the-operation",
+            "no-grad-in-eval",
+            "weight-quantisation",
+            "weight-offload",
+        ],
+    },
+    // mx-rcnn, Faster R-CNN for MXNet. Seen in ijkguo/mx-rcnn, rcnn/config.py at 21eca86 (SCALES of shorter and longer
+    // side; BATCH_IMAGES is 1 for end-to-end training already). Its script prints its Namespace and the configuration.
+    Tool {
+        name: "mx-rcnn",
+        files: &["/rcnn/core/loader.py", "/rcnn/core/module.py", "/rcnn/symbol/symbol_vgg.py"],
+        scripts: &["train_end2end.py", "train_alternate.py"],
+        clue: None,
+        rows: &[
+            ("smaller-images", MX_RCNN_SCALES),
+            ("less-at-once", MX_RCNN_SCALES),
+            ("smaller-batch", MX_RCNN_SCALES),
+            ("smaller-eval-batch", MX_RCNN_SCALES),
+        ],
+        lacks: &[
+            "weight-offload",
+            "weight-quantisation",
+            "mixed-precision",
+            "gradient-checkpointing",
+            "activation-offload",
+            "chunk-the-operation",
+            "no-grad-in-eval",
+        ],
+    },
+    // vocal-remover. Seen in tsurumeso/vocal-remover, train.py of June 2020 and at 00eca5c (--batchsize 4, --cropsize
+    // 256; their short forms -c and -C changed places) and README.md of 2020, whose folders tell it: its script has a
+    // name like any.
+    Tool {
+        name: "vocal-remover",
+        files: &[],
+        scripts: &["-m dataset/mixtures", "--val_cropsize"],
+        clue: None,
+        rows: &[
+            ("smaller-batch", VOCAL_REMOVER_BATCH),
+            ("less-at-once", VOCAL_REMOVER_BATCH),
+            ("smaller-eval-batch", option("--val_batchsize <half>").note("4 or 6 unless set", "默认 4 或 6")),
+        ],
+        lacks: &[
+            "mixed-precision",
+            "gradient-checkpointing",
+            "activation-offload",
+            "chunk-the-operation",
+            "no-grad-in-eval",
+            "smaller-images",
+        ],
+    },
+    // YOLOv3 of ultralytics before it took YOLOv5's form in November 2020: models.py lay beside train.py. Seen in
+    // ultralytics/yolov3: --num-workers from 20beee0 (2019-03-21) to 1c0d408 (2019-08-15), afterwards nw in train.py,
+    // at most 8; --batch-size, --img-size, --multi-scale throughout.
+    Tool {
+        name: "YOLOv3 of 2019 and 2020",
+        files: &["/yolov3/models.py", "/yolov3-master/models.py"],
+        scripts: &[],
+        clue: None,
+        rows: &[
+            ("smaller-batch", option("--batch-size {batch}")),
+            ("smaller-images", option("--img-size {shown}").note("and no --multi-scale", "并去掉 --multi-scale")),
+            ("smaller-eval-batch", option("--batch-size {tried}")),
+            (
+                "fewer-workers",
+                option("--num-workers 2").note(
+                    "from March to August 2019; later nw in train.py",
+                    "2019 年 3 月至 8 月；之后为 train.py 中的 nw",
+                ),
+            ),
+        ],
+        lacks: NOT_OF_YOLO,
+    },
     // RecBole. Seen in RUCAIBox/RecBole's settings of data (user_inter_num_interval and item_inter_num_interval,
     // "[0,inf)" unless set; its run_recbole.py takes every key as --key=value) and in runs with the keys of its
     // options. General models make matrices of all users by all items: its data are what makes them smaller.
@@ -1985,7 +2273,7 @@ pub(super) const TOOLS: &[Tool] = &[
     // models and losses count. Folders are those of its releases, files those of configs/det and configs/rec.
     // configs/rec/PP-OCRv4/ch_PP-OCRv4_rec.yml: 128 by first_bs of the sampler and batch_size_per_card alike.
     // configs/det/det_mv3_db.yml: the evaluation's batch must be 1, and DetResizeForTest without arguments only
-    // enlarges (736, "min"; ppocr/data/imaug/operators.py).
+    // enlarges (736, "min"; ppocr/data/imaug/operators.py). ppocr/data/__init__.py reads use_shared_memory of a loader.
     Tool {
         name: "PaddleOCR's training",
         files: &[
@@ -2056,6 +2344,13 @@ pub(super) const TOOLS: &[Tool] = &[
                 ),
             ),
             ("fewer-workers", option("Train.loader.num_workers={tried}").note("behind -o", "写在 -o 之后")),
+            (
+                "shm-size",
+                option("docker run --shm-size=8g ...").note(
+                    "or behind -o: Train.loader.use_shared_memory=False, and Eval.loader's",
+                    "或在 -o 之后：Train.loader.use_shared_memory=False，Eval.loader 同样",
+                ),
+            ),
         ],
         lacks: &["gradient-accumulation", "gradient-checkpointing", "eight-bit-optimizer", "chunk-the-operation"],
     },
@@ -2099,17 +2394,26 @@ pub(super) const TOOLS: &[Tool] = &[
             "chunk-the-operation",
         ],
     },
-    // src/parser.c, src/dark_cuda.c, README.md and cfg/ of AlexeyAB's darknet: keys of [net] in the .cfg
-    // file. A step takes batch / subdivisions pictures, and gradients are accumulated over subdivisions by
-    // themselves. Its own line: "Try to set subdivisions=64 in your cfg-file.". Width and height are
-    // multiples of 32. optimized_memory 2 and 3 take 8 GB of page-locked memory of the host. 16 bit is
-    // decided when it is built (CUDNN_HALF). A program in C: a trace names src/dark_cuda.c.
+    // src/parser.c, src/dark_cuda.c, README.md and cfg/ of AlexeyAB's darknet: keys of [net] in the .cfg file. A step
+    // takes batch / subdivisions pictures, and gradients are accumulated over subdivisions by themselves. Its own line:
+    // "Try to set subdivisions=64 in your cfg-file.". Width and height are multiples of 32. optimized_memory 2 and 3
+    // take 8 GB of page-locked memory of the host. 16 bit is decided when it is built (CUDNN_HALF). A program in C: a
+    // trace names src/dark_cuda.c. Its last line is perror()'s, with whatever the system's last error was behind it.
     Tool {
         name: "darknet",
         files: &["/src/dark_cuda.c", "/darknet/"],
-        scripts: &["darknet", "darknet.exe"],
+        scripts: &[
+            "darknet",
+            "darknet.exe",
+            "CUDA Error: out of memory: No error",
+            "CUDA Error: out of memory: File exists",
+            "CUDA Error: out of memory: Success",
+            "CUDA Error: out of memory: Resource temporarily unavailable",
+            "Try to set subdivisions=64 in your cfg-file",
+        ],
         clue: None,
         rows: &[
+            ("less-at-once", DARKNET_PICTURES),
             (
                 "smaller-batch",
                 option("subdivisions=64")
@@ -2460,8 +2764,8 @@ pub(super) const TOOLS: &[Tool] = &[
     // recordings of 5 to 15 seconds.
     Tool {
         name: "so-vits-svc",
-        files: &["/so-vits-svc/", "/preprocess_hubert_f0.py", "/inference/infer_tool.py"],
-        scripts: &["preprocess_hubert_f0.py", "inference_main.py", "train_diff.py"],
+        files: &["/so-vits-svc/", "/preprocess_hubert_f0.py"],
+        scripts: &["preprocess_hubert_f0.py", "train_diff.py"],
         clue: None,
         rows: &[
             (
@@ -2489,6 +2793,10 @@ pub(super) const TOOLS: &[Tool] = &[
             ),
             ("keep-data-on-host", option("cache_device: 'cpu'").note("diffusion.yaml", "diffusion.yaml")),
             ("less-at-once", option("--clip 30").note("seconds of sound at once", "每次处理的秒数").unless("trains")),
+            (
+                "shorter-sequences",
+                option("--clip 30").note("seconds of sound at once", "每次处理的秒数").unless("trains"),
+            ),
             (
                 "shorter-sequences",
                 said(
@@ -2596,11 +2904,12 @@ pub(super) const TOOLS: &[Tool] = &[
             "freeze-layers",
         ],
     },
-    // nerfstudio. Seen in nerfstudio-project/nerfstudio at 50e0e3c (1.1.5):
-    // data/datamanagers/base_datamanager.py, full_images_datamanager.py (cache_images gpu, disk is the newest
-    // value), models/splatfacto.py (densify_grad_thresh 0.0008, stop_split_at 15000), models/base_model.py,
-    // configs/method_configs.py (rays 4096; 16 bit by itself but for splatfacto),
-    // docs/quickstart/installation.md (--shm-size=12gb). Its command writes names with hyphens.
+    // nerfstudio. Seen in nerfstudio-project/nerfstudio at 50e0e3c (1.1.5): data/datamanagers/base_datamanager.py,
+    // full_images_datamanager.py (cache_images gpu, disk is the newest value), models/splatfacto.py
+    // (densify_grad_thresh 0.0008, stop_split_at 15000), models/base_model.py, configs/method_configs.py (rays 4096; 16
+    // bit by itself but for splatfacto), docs/quickstart/installation.md (--shm-size=12gb), pipelines/dynamic_batch.py
+    // (of instant-ngp: the rays follow from target_num_samples, 262144). Its command writes names with hyphens.
+    // Splatfacto has no rays.
     Tool {
         name: "nerfstudio",
         files: &["/nerfstudio/engine/", "/nerfstudio/scripts/", "/nerfstudio/data/datamanagers/"],
@@ -2617,12 +2926,8 @@ pub(super) const TOOLS: &[Tool] = &[
                 "fewer-gaussians",
                 option("--pipeline.model.stop-split-at 10000").note("15000 unless set", "默认 15000").when("trains"),
             ),
-            (
-                "smaller-batch",
-                option("--pipeline.datamanager.train-num-rays-per-batch 2048")
-                    .note("4096 unless set; Splatfacto has none", "默认 4096；Splatfacto 没有此项")
-                    .when("trains"),
-            ),
+            ("smaller-batch", NERFSTUDIO_RAYS.when("trains")),
+            ("less-at-once", NERFSTUDIO_RAYS),
             (
                 "smaller-eval-batch",
                 option("--pipeline.model.eval-num-rays-per-chunk 8192")

@@ -111,6 +111,7 @@ closed_set! {
         Windows = "windows",
         Wsl = "wsl",
         MacOs = "mac-os",
+        Bsd = "bsd",
         Jetson = "jetson",
     }
 }
@@ -677,6 +678,17 @@ impl Context {
     pub fn makes_one_by_one(&self) -> Option<Span> {
         let several = self.has(Clue::SeveralJobs) || self.has(Clue::WaitsForJobs);
         self.clues.get(&Clue::OneJob).copied().filter(|_| self.has(Clue::Make) && !several)
+    }
+
+    /// True where the command has the run begin with this epoch: `-start_epoch 11`, `--initial_epoch=11`.
+    pub fn starts_at(&self, epoch: u64) -> bool {
+        const NAMES: [&str; 5] = ["start_epoch", "begin_epoch", "initial_epoch", "epoch_start", "resume_epoch"];
+        let Some(command) = self.command.get() else { return false };
+        let mut words = command.split([' ', '=']).skip_while(|word| {
+            let name = word.trim_start_matches('-').replace('-', "_");
+            !NAMES.contains(&name.as_str())
+        });
+        words.nth(1).and_then(|value| value.parse().ok()) == Some(epoch)
     }
 
     /// True where the script that runs is named for prediction or evaluation, and no function in the traceback learns.

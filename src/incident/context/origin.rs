@@ -78,6 +78,8 @@ pub struct Origin {
     pub counts_cache_entries: bool,
     /// Nextflow starts the jobs, and writes what each asks of the batch system or container itself.
     pub nextflow: bool,
+    /// Nextflow starts its processes on the machine itself: `executor >  local (1)`.
+    pub nextflow_here: bool,
     /// The first process of its container: gunicorn's master has the pid 1.
     pub gunicorn_in_a_container: bool,
     /// A runner validates in a loop of its own, in which gradients are off: Catalyst's and fairseq's.
@@ -222,6 +224,7 @@ impl Found {
             ".command.sh",
             "nxf_",
         ]);
+        origin.nextflow_here |= lower.trim_start().starts_with("executor >") && lower.contains(" local (");
         let of_gunicorn = ["worker (pid:", "booting worker", "worker timeout", "starting gunicorn", "listening at:"];
         origin.gunicorn_in_a_container |= lower.contains("] [1] [") && says(&of_gunicorn);
         origin.validates_without_gradients |= says(&["* epoch (valid)", "| valid on '", "/catalyst/"]);

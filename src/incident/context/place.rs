@@ -97,7 +97,7 @@ pub(super) fn clues(lower: &str, found: &mut Vec<Clue>) {
     add(Clue::SolvesPackages, says(&["solving environment: "]));
     add(Clue::LoadsLibrary, says(&["error loading \"", "dll load failed"]));
     add(Clue::Cargo, says(&["cargo ", "rustc", "error: could not compile `"]));
-    add(Clue::Make, starts(&["make: ", "make["]) || says(&[" make[", "\tmake[", "make: ***"]));
+    add(Clue::Make, starts(&["make: ", "make[", "gmake: ", "gmake["]) || says(&[" make[", "\tmake[", "make: ***"]));
     add(Clue::Makepkg, says(&["makepkg", "==> starting build()", "==> error: a failure occurred in build()"]));
     let several = super::command::at_a_prompt(lower).and_then(makes_several);
     add(Clue::OneJob, several == Some(false));
@@ -177,6 +177,8 @@ pub(super) const BOARDS: &[&str] = &[
 
 /// Of a command that makes (`make install`, `sudo make`, `cmake --build .`) whether it has an option for several jobs.
 fn makes_several(command: &str) -> Option<bool> {
+    // `./configure && gmake`
+    let command = command.rsplit("&& ").next().unwrap_or(command);
     let words = || command.split(' ').filter(|word| !word.is_empty());
     let makes = match words().find(|word| !matches!(*word, "sudo" | "time"))? {
         "make" | "gmake" => true,

@@ -515,7 +515,7 @@ fn mentions_validation(text: &str) -> bool {
 
 /// True for a line, in lower case, that is one of some words and no more, as a heading is set: `VALID`, `== eval ==`.
 fn is_heading(lower: &str, words: &[&str]) -> bool {
-    let word = lower.trim_matches(|c: char| c.is_whitespace() || matches!(c, '.' | ':' | '=' | '-' | '*' | '#'));
+    let word = lower.trim_matches(|c: char| c.is_whitespace() || matches!(c, '.' | ':' | '=' | '-' | '*' | '#' | '>'));
     words.contains(&word)
 }
 
@@ -545,7 +545,7 @@ fn announced(text: &str) -> Option<Phase> {
         "validation:",
         "in the evaluation:",
     ]) || says(&["evaluating"]) && !lower.contains("msg=evaluating")
-        || is_heading(&lower, &["valid", "validation", "validate", "eval", "evaluation"])
+        || is_heading(&lower, &["valid", "validation", "validate", "eval", "evaluation", "testing"])
     {
         return Some(Phase::Validation);
     }

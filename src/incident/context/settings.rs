@@ -824,6 +824,10 @@ pub(super) fn apply(context: &mut Context, parts: &mut Parts, setting: &Setting,
         Setting::TorchVersion(version) => context.torch_version.note(version.clone(), at),
         // Paths and programs within WSL are Linux's.
         Setting::Platform(Platform::Linux) if context.platform.value() == Some(Platform::Wsl) => {}
+        // Folders that a Linux has are there on BSD as well.
+        Setting::Platform(Platform::Bsd) if context.platform.value() == Some(Platform::Linux) => {
+            context.platform = Known::Seen(Platform::Bsd, at);
+        }
         Setting::Platform(platform) => context.platform.note(*platform, at),
         Setting::Container => context.container.note(true, at),
     }

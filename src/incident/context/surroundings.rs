@@ -169,6 +169,8 @@ pub(super) fn platform(text: &str, found: &mut Vec<Setting>) {
         found.push(Setting::Platform(Platform::Wsl));
     } else if mac_path(text) || killed_on_a_mac(text) || says(OF_MACS) {
         found.push(Setting::Platform(Platform::MacOs));
+    } else if of_bsd(&lower) {
+        found.push(Setting::Platform(Platform::Bsd));
     } else if says(&["nvmap", "jetson"]) || of_tegra(&lower) {
         found.push(Setting::Platform(Platform::Jetson));
     } else if says(&["/home/", "/usr/lib", "/usr/local", "/opt/"]) {
@@ -280,13 +282,26 @@ const OF_MACS: &[&str] = &[
     "apple m4",
 ];
 
+/// What `uname` says on a system of BSD's family, and the triple of its compilers: `OpenBSD 7.1`,
+/// `x86_64-unknown-freebsd`. Programs that came from there have its name in theirs: `netcat-openbsd`.
+fn of_bsd(lower: &str) -> bool {
+    ["openbsd", "freebsd", "netbsd", "dragonfly"].iter().any(|name| {
+        lower.match_indices(name).any(|(at, _)| {
+            let (before, behind) = (&lower[..at], &lower[at + name.len()..]);
+            let of_a_triple = before.ends_with("-unknown-") || before.ends_with("-portbld-");
+            let release = behind.trim_start().starts_with(|c: char| c.is_ascii_digit());
+            of_a_triple || release && (before.is_empty() || before.ends_with(' '))
+        })
+    })
+}
+
 /// `C:\Users\…`, a drive letter that starts a word.
 fn windows_path(text: &str) -> bool {
-    // Python's own frames have slashes where the path was given so: `File "E:/code/main.py"`.
-    let slashed = text
-        .split_once("File \"")
-        .is_some_and(|(_, path)| path.starts_with(|c: char| c.is_ascii_alphabetic()) && path.get(1..3) == Some(":/"));
-    if slashed {
+    let slashed = |path: &str| path.starts_with(|c: char| c.is_ascii_alphabetic()) && path.get(1..3) == Some(":/");
+    // Python's own frames have slashes where the path was given so: `File "E:/code/main.py"`; Go's always have.
+    if text.split_once("File \"").is_some_and(|(_, path)| slashed(path))
+        || text.strip_prefix('\t').is_some_and(|path| slashed(path) && path.contains(".go:"))
+    {
         return true;
     }
     let bytes = text.as_bytes();
@@ -294,7 +309,7 @@ fn windows_path(text: &str) -> bool {
         at >= 1
             && bytes[at - 1].is_ascii_alphabetic()
             && (at == 1 || !bytes[at - 2].is_ascii_alphanumeric())
-            && bytes.get(at + 2).is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_' || *b == b'\\')
+            && bytes.get(at + 2).is_some_and(|b| b.is_ascii_alphanumeric() || matches!(*b, b'_' | b'.' | b'\\'))
     })
 }
 

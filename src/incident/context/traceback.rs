@@ -646,7 +646,9 @@ fn sets_up_the_optimizer(frame: &Frame) -> bool {
     ];
     // fairseq's trainer and its optimizer for 16 bit, which makes a copy of the parameters in 32.
     let of_fairseq = ["_build_optimizer", "build_fp32_params"].contains(&function);
+    let makes = ["get_optimizer", "set_optimizers", "build_optimizer", "make_optimizer", "create_optimizer"];
     of_fairseq
+        || makes.contains(&function)
         || frame.path().contains("/deepspeed/") && (function.starts_with("_create_fp") || sets_up.contains(&function))
 }
 
