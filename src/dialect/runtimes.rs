@@ -316,9 +316,12 @@ fn jvm(document: &Document, position: usize, line: &str) -> Option<Event> {
         event.sign(Sign::ThreadRefused);
         return Some(event);
     }
-    // A file that is mapped takes no heap: a process may have so many mappings, or addresses (FileChannelImpl.java).
+    // A file that is mapped takes no heap: a process may have so many mappings (FileChannelImpl.java). Windows counts
+    // none, and runs out of addresses.
     if reason.starts_with("Map failed") {
-        event.sign(Sign::MappingsRanOut);
+        let around = field::before(position, NEAR).chain(field::behind(document, position, NEAR));
+        let windows = around.map(|at| field::text(document, at)).any(|line| line.contains(":\\"));
+        event.sign(if windows { Sign::AddressSpaceLimit } else { Sign::MappingsRanOut });
         event.sign(Sign::NoFigures);
         return Some(event);
     }

@@ -131,7 +131,7 @@ fn advise(case: &Case) -> Advice {
                 .filter(|_| !torch || !of_a_loader(case))
                 .and_then(|workers| case.own_option_with(Quantity::Workers, workers, tried)),
         )
-        .own(case.option_behind("num_workers").map(|option| {
+        .own(case.option_behind("num_workers").filter(|_| case.own_option(Quantity::Workers).is_none()).map(|option| {
             let spelled = if option.contains('-') { "   # or with _ for -, as the script spells it" } else { "" };
             format!("{option} {tried}{spelled}")
         }))

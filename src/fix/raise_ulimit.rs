@@ -63,8 +63,8 @@ fn advise(case: &Case) -> Advice {
     if case.sign(Sign::MappingsRanOut) {
         return lifting(case, "mappings").titled(text!(en: "Allow more mappings", zh: "允许更多内存映射")).because(
             text!(
-                en: "the kernel counts a process's mappings, 65530 unless set, and each file of each worker is one",
-                zh: "内核限制每个进程的映射数量（默认 65530），每个 worker 的每个文件各占一个"
+                en: "the kernel counts a process's mappings, 65530 unless set, and each mapped file is one",
+                zh: "内核限制每个进程的映射数量（默认 65530），每个映射的文件各占一个"
             ),
         );
     }

@@ -275,9 +275,9 @@ pub const ADDRESS_SPACE: Mechanism = Mechanism {
         let refused = asker(incident) == Asker::Host && !killed && !event.has(Sign::RefusedByLimit);
         if incident.system() == System::Bsd && refused {
             let text = text!(
-                en: "on BSD the class of a user has a limit on the data of each process (ulimit -d), well below the \
-                     RAM unless it was raised",
-                zh: "BSD 上用户的登录类对每个进程的数据大小有上限（ulimit -d），若未调高则远低于内存"
+                en: "on BSD the class of a user may have a limit on the data of each process (ulimit -d): OpenBSD sets \
+                     one for everybody, well below the RAM",
+                zh: "BSD 上用户的登录类可能对每个进程的数据大小设有上限（ulimit -d）：OpenBSD 默认即设，且远低于内存"
             );
             return Some(Reading::new("datasize", text));
         }
