@@ -73,7 +73,7 @@ const ROWS: &[Wording] = &[
     row(&["Allocation failed", "contiguous_memory_allocator"], "deepspeed-contiguous", Program::DeepSpeed, Gpu),
     row(&["Insufficient VRAM", "split"], "exllama-split", Program::Exllama, Gpu),
     // exllamav2/model.py, load_autosplit_gen(): the cache is made layer by layer with the weights.
-    row(&["Insufficient VRAM for model and cache"], "exllama-model-and-cache", Program::Exllama, Gpu)
+    row(&["Insufficient VRAM", "for model and cache"], "exllama-model-and-cache", Program::Exllama, Gpu)
         .shows(&[Sign::EngineStartup]),
     row(&["Insufficient space in device allocation"], "exllama-split", Program::Exllama, Gpu),
     row(
