@@ -147,7 +147,7 @@ fn cost(mut command: Command) -> Cost {
 /// A service of which every eighth line is a failure in words of its own.
 fn write_flood(path: &Path, bytes: usize) {
     let mut text = String::new();
-    for number in 1.. {
+    for number in 1u64.. {
         use std::fmt::Write;
         for _ in 0..5 {
             writeln!(text, "worker_{}: step {number} loss 0.{}", number % 97, number * 7919 % 10_000).unwrap();
