@@ -31,9 +31,8 @@ const ABOVE: usize = 2;
 
 /// Tells a refusal of the host's by what ran out, where the lines around it show that.
 pub fn complete(document: &Document, position: usize, event: &mut Event) {
-    let killed = [Sign::KilledWithProof, Sign::KilledWithoutProof].iter().any(|sign| event.has(*sign));
     let limited = event.has(Sign::RefusedByLimit) || event.facts.get(Fact::Limit).is_some();
-    if event.resource != Resource::Host || killed || limited || event.has(Sign::MappedFile) {
+    if event.resource != Resource::Host || event.killed() || limited || event.has(Sign::MappedFile) {
         return;
     }
     let last = position.saturating_add(AROUND).min(document.lines.len());

@@ -192,6 +192,11 @@ impl Event {
         self.says("Consider boosting") || self.says("consider boosting")
     }
 
+    /// True where a process was killed, whether or not the log proves that memory was why.
+    pub(crate) fn killed(&self) -> bool {
+        self.has(Sign::KilledWithProof) || self.has(Sign::KilledWithoutProof)
+    }
+
     /// True where an engine makes its cache layer by layer, as the weights come, and room for both was missing.
     pub(crate) fn makes_its_cache_with_the_weights(&self) -> bool {
         self.says("for model and cache")

@@ -7,6 +7,25 @@ use crate::dialect::{Event, Fact, Facts, Resource};
 use crate::domain::{Number, Program};
 use crate::units::GIB;
 
+/// What MLC LLM holds against its share of the device before it loads (`cpp/serve/engine.cc`), in bytes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct StartCheck {
+    /// The share.
+    pub limit: f64,
+    pub weights: f64,
+    /// Buffers that go with the chunk of a prompt.
+    pub buffers: f64,
+}
+
+impl StartCheck {
+    /// The comparison that a message prints whole.
+    pub fn of(facts: &Facts) -> Option<StartCheck> {
+        let figure = |fact| facts.get(fact).map(|figure| figure.bytes as f64);
+        let buffers = facts.number(Number::TemporaryBuffer)?;
+        Some(StartCheck { limit: figure(Fact::Limit)?, weights: figure(Fact::Weights)?, buffers })
+    }
+}
+
 /// The account as far as the log tells it. Bytes, except where a field says otherwise.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Budget {

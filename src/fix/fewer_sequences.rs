@@ -2,6 +2,7 @@
 
 use super::prelude::*;
 use crate::domain::Library;
+use crate::estimate::serving::StartCheck;
 use crate::incident::release::may_run;
 use crate::units::percent;
 
@@ -138,10 +139,8 @@ fn advise(case: &Case) -> Advice {
 /// The part of MLC LLM's temporary buffers for which its share of the device has room beside the weights; `None` where
 /// it has none, or the message is another.
 fn part_for_buffers(case: &Case) -> Option<String> {
-    let facts = &case.incident.event.facts;
-    let buffers = facts.number(Number::TemporaryBuffer).filter(|_| case.engine() == Some(Program::MlcLlm))?;
-    let (limit, weights) = (facts.get(Fact::Limit)?.bytes as f64, facts.get(Fact::Weights)?.bytes as f64);
-    let part = (limit - weights) / buffers;
+    let checked = StartCheck::of(&case.incident.event.facts).filter(|_| case.engine() == Some(Program::MlcLlm))?;
+    let part = (checked.limit - checked.weights) / checked.buffers;
     (0.02..1.0).contains(&part).then(|| percent(part))
 }
 

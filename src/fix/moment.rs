@@ -537,7 +537,7 @@ impl<'a> Case<'a> {
     /// The share of memory that was in use at the last reading, in percent, where a request was refused with more than
     /// half of it left: what refused it is no lack of RAM.
     pub(super) fn refused_far_below_all(&self) -> Option<f64> {
-        let killed = self.sign(Sign::KilledWithProof) || self.sign(Sign::KilledWithoutProof);
+        let killed = self.incident.event.killed();
         let shares = self.context.trends.iter().filter(|trend| trend.unit == Unit::Percent && !trend.of_device());
         let last = shares.filter_map(|trend| {
             let used = |share: f64| if trend.free { 100.0 - share } else { share };

@@ -44,7 +44,7 @@ pub const FIX: Fix = Fix {
                 "or tf.config.experimental.set_memory_growth(gpu, True)",
                 "或 tf.config.experimental.set_memory_growth(gpu, True)",
             )
-            .when("no-session"),
+            .unless("session"),
         line(Target::Exla, "config :exla, :clients, cuda: [platform: :cuda, preallocate: false]")
             .note("or memory_fraction: 0.4", "或 memory_fraction: 0.4"),
     ],
@@ -67,7 +67,6 @@ fn advise(case: &Case) -> Advice {
     Draft::new(case, &FIX)
         .when("session-alone", session && !either)
         .when("of-either", either)
-        .when("no-session", !session)
         .frees_if(
             case.capacity().filter(|_| has_taken(case)).map(|capacity| {
                 let total = show(capacity.middle());

@@ -1,7 +1,7 @@
 //! More of the device for the KV cache.
 
 use super::prelude::*;
-use crate::estimate::serving::{Budget, Fraction, HIGHEST_SHARE, static_fraction_needed};
+use crate::estimate::serving::{Budget, Fraction, HIGHEST_SHARE, StartCheck, static_fraction_needed};
 use crate::units::percent;
 
 pub const FIX: Fix = Fix {
@@ -40,11 +40,7 @@ const OF_MLC: f64 = 0.85;
 
 /// MLC LLM compares weights and temporary buffers with its share at the start: the share that holds them follows.
 fn share_of_mlc(case: &Case) -> Advice {
-    let facts = &case.incident.event.facts;
-    let figure = |fact| facts.get(fact).map(|figure| figure.bytes as f64);
-    let (Some(limit), Some(weights), Some(buffers)) =
-        (figure(Fact::Limit), figure(Fact::Weights), facts.number(Number::TemporaryBuffer))
-    else {
+    let Some(StartCheck { limit, weights, buffers }) = StartCheck::of(&case.incident.event.facts) else {
         return Advice::Silent;
     };
     let set = case.own_option(Quantity::Share).map(|share| share.value() as f64 / 1000.0);

@@ -102,7 +102,7 @@ fn advise(case: &Case) -> Advice {
             zh: "32 位程序没有更多地址，放开任何上限都无济于事"
         ));
     }
-    let killed = case.sign(Sign::KilledWithProof) || case.sign(Sign::KilledWithoutProof);
+    let killed = case.incident.event.killed();
     if case.bsd() && case.resource() == Resource::Host && !killed {
         return lifting(case, "datasize").titled(text!(en: "Allow more data", zh: "允许更多数据")).because(text!(
             en: "each process of a user may have so much data, whatever is free",

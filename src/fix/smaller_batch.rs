@@ -552,7 +552,7 @@ fn on_host(case: &Case) -> Advice {
     let open = case.ledger.loader.is_some_and(|account| !account.batch_known);
     // Tensors in RAM that were refused are those of the batch as well.
     let queues = case.sign(Sign::DataLoaderWorker) || case.sign(Sign::PinnedHost);
-    let killed = case.sign(Sign::KilledWithProof) || case.sign(Sign::KilledWithoutProof);
+    let killed = case.incident.event.killed();
     if case.resource() == Resource::Shm || !case.learns() || open || queues || !killed || case.requested().is_some() {
         return Advice::Silent;
     }

@@ -151,8 +151,7 @@ impl Incident {
 
     /// True where a process was ended from outside, rather than refused a request.
     fn was_killed(&self) -> bool {
-        let killed = [Sign::KilledWithProof, Sign::KilledWithoutProof, Sign::CompilerKilled];
-        killed.iter().any(|sign| self.event.has(*sign))
+        self.event.killed() || self.event.has(Sign::CompilerKilled)
     }
 
     /// True where a microcontroller's heap refused a request of its size: no machine's memory, nobody's to watch.

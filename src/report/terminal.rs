@@ -1485,7 +1485,7 @@ pub fn verdict(diagnosis: &Diagnosis, all: &[Diagnosis]) -> Text {
             (None, Some(pid)) => Some(format!("pid {pid}")),
             (None, None) => None,
         };
-        let killed = event.has(Sign::KilledWithProof) || event.has(Sign::KilledWithoutProof);
+        let killed = event.killed();
         match (who, held(event).map(|held| (held.en, held.zh))) {
             (Some(who), _) if event.has(Sign::ToldToEnd) => {
                 part(text!(en: "{who} was told to end (SIGTERM)", zh: "向 {who} 发送了 SIGTERM"));

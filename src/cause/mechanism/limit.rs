@@ -271,8 +271,7 @@ pub const ADDRESS_SPACE: Mechanism = Mechanism {
             return Some(Reading::new("32-bit", text).at(*at));
         }
         // login.conf(5) of OpenBSD; FreeBSD and NetBSD have the same limit, and mostly leave it open.
-        let killed = [Sign::KilledWithProof, Sign::KilledWithoutProof].iter().any(|sign| event.has(*sign));
-        let refused = asker(incident) == Asker::Host && !killed && !event.has(Sign::RefusedByLimit);
+        let refused = asker(incident) == Asker::Host && !event.killed() && !event.has(Sign::RefusedByLimit);
         if incident.system() == System::Bsd && refused {
             let text = text!(
                 en: "on BSD the class of a user may have a limit on the data of each process (ulimit -d): OpenBSD sets \

@@ -365,7 +365,7 @@ fn course(incident: &Incident, timeline: &Timeline) -> Option<Reading> {
     course?;
     let held = Bytes(curve.peak()?.bytes);
     let (en, zh) = (&who.en, &who.zh);
-    Some(if killed(incident) {
+    Some(if incident.event.killed() {
         Reading::new(
             "steady",
             text!(en: "{en} held {held} and did not grow before the end", zh: "{zh}占用 {held}，结束前没有增长"),
@@ -404,14 +404,10 @@ fn rise_to_its_bound(
 
 /// The process that has used up its addresses, where the failure may be of that.
 fn out_of_addresses<'a>(incident: &Incident, timeline: &'a Timeline) -> Option<&'a Process> {
-    if asker(incident) != Asker::Host || killed(incident) {
+    if asker(incident) != Asker::Host || incident.event.killed() {
         return None;
     }
     timeline.out_of_addresses(incident.event.facts.get(Fact::Requested).map(|asked| asked.bytes))
-}
-
-fn killed(incident: &Incident) -> bool {
-    incident.event.has(Sign::KilledWithProof) || incident.event.has(Sign::KilledWithoutProof)
 }
 
 /// What a process alone came to hold more between two moments.
@@ -456,7 +452,7 @@ pub const LOCKED: Mechanism = Mechanism {
         if asker(incident) != Asker::Host {
             return None;
         }
-        if let Some(process) = timeline.out_of_locked_memory().filter(|_| !killed(incident))
+        if let Some(process) = timeline.out_of_locked_memory().filter(|_| !incident.event.killed())
             && let Some((locked, limit)) = process.locked
         {
             let (pid, name, locked, limit) = (process.pid, &process.name, Bytes(locked), Bytes(limit));
@@ -560,7 +556,7 @@ struct Shot<'a> {
 impl Shot<'_> {
     fn of<'a>(incident: &Incident, timeline: &'a Timeline) -> Option<Shot<'a>> {
         let counted = timeline.victims.iter().max_by_key(|(_, victim)| victim.own);
-        let named = || u32::try_from(incident.event.facts.pid.value()?).ok().filter(|_| killed(incident));
+        let named = || u32::try_from(incident.event.facts.pid.value()?).ok().filter(|_| incident.event.killed());
         let pid = counted.map(|(_, victim)| victim.pid).or_else(named)?;
         let process = timeline.processes.get(&pid)?;
         let last = process.curve.last()?;

@@ -180,7 +180,10 @@ pub(super) fn end_of_report(document: &Document, position: usize) -> u64 {
 fn ends_at_a_prompt(document: &Document, position: usize, last: u64) -> bool {
     let behind = field::behind(document, position, 2 * REPORT).filter(|at| field::number(document, *at) > last);
     let next = behind.map(|at| field::text(document, at).trim()).find(|text| !text.is_empty());
-    next.is_some_and(|text| net::is_prompt(text) || field::behind_a_folder(text).is_some())
+    let waits = |text: &str| {
+        field::behind_a_folder(text).is_some() || text == "$" || text.contains('@') && text.ends_with(['$', '#'])
+    };
+    next.is_some_and(|text| net::is_prompt(text) || waits(text))
 }
 
 /// Reads a refusal that starts at `position`.

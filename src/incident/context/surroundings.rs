@@ -282,15 +282,17 @@ const OF_MACS: &[&str] = &[
     "apple m4",
 ];
 
-/// What `uname` says on a system of BSD's family, and the triple of its compilers: `OpenBSD 7.1`,
-/// `x86_64-unknown-freebsd`. Programs that came from there have its name in theirs: `netcat-openbsd`.
+/// What `uname` says on a system of BSD's family, at a line's start or behind a label, and the triple of its compilers:
+/// `OpenBSD 7.1`, `OS: FreeBSD 14.0`, `x86_64-unknown-freebsd`. A guest's or a peer's is named within a sentence, and
+/// programs that came from there have its name in theirs: `netcat-openbsd`.
 fn of_bsd(lower: &str) -> bool {
     ["openbsd", "freebsd", "netbsd", "dragonfly"].iter().any(|name| {
         lower.match_indices(name).any(|(at, _)| {
             let (before, behind) = (&lower[..at], &lower[at + name.len()..]);
             let of_a_triple = before.ends_with("-unknown-") || before.ends_with("-portbld-");
             let release = behind.trim_start().starts_with(|c: char| c.is_ascii_digit());
-            of_a_triple || release && (before.is_empty() || before.ends_with(' '))
+            let label = ["os: ", "system: ", "platform: "].iter().any(|label| before.ends_with(label));
+            of_a_triple || release && (before.trim().is_empty() || label)
         })
     })
 }
