@@ -2,24 +2,27 @@
 //!
 //! The search looks at every fourth place only. Whichever way a literal lies, one of four neighbouring places in it is
 //! looked at, so the four bytes that stand at each of those four are entered in a table of bits, and a place whose
-//! bytes are in the table is compared with the literals that entered them. The table does not fill up: the cost depends
-//! on how often the entered bytes occur in logs, not on the number of literals.
+//! bytes are in the table is compared with the literals that entered them. What it costs is how often the entered bytes
+//! stand in logs: of the places in a literal those are taken that are rare there or were entered for another literal,
+//! and a candidate is told by sixteen bytes around its place before the literal itself is looked at.
 //!
-//! Measured on a synthetic training log in pieces of 256 KiB (seconds for each GB, the best of twelve, on two busy
-//! cores; a `memchr` for line ends takes 0.16 there):
+//! Measured on a synthetic training log in pieces of 256 KiB, built for size (seconds for each GB, the best of twelve;
+//! with every line saying "allocated", as many literals do):
 //!
-//! | search | 64 literals | 194 literals |
-//! | --- | --- | --- |
-//! | this one | 0.27 | 0.39 |
-//! | `AhoCorasick`, which takes the vectorised Teddy for up to 64 | 0.28 | 3.3 |
-//! | Teddy in groups of at most 64, 48 or 32, one after the other | 0.40 | 0.87–0.96 |
-//! | Teddy over three bytes that many literals share (`ory`, `loc` …), without the comparison | 0.57 | denser still |
+//! | literals | 0 | 64 | 261 | 522 | 1,045 |
+//! | --- | --- | --- | --- | --- | --- |
+//! | seconds | 0.39 | 0.53 | 0.66 | 0.72 | 0.83 |
+//! | blocks that look like holding a literal | 0 % | 21 % | 29 % | 30 % | 33 % |
 //!
-//! Without any literal this one takes 0.21. Teddy tells bytes apart by their nibbles in eight buckets, and lower-case
-//! words share theirs: most of its time goes into false alarms, and the more literals the more. On idle cores this one
-//! took 0.12 without literals, where Teddy took 0.29 with 64.
+//! An entry for each case of a letter, places taken by themselves and candidates told by four bytes took three times as
+//! long with 1,045 literals, of which 61 % of the blocks looked like holding one; `ripgrep` takes 2.5 s. `AhoCorasick`
+//! takes the vectorised Teddy for up to 64 literals only, where it took as long as this one, and ten times as long for
+//! 194. Teddy in groups of at most 64, one after the other, took twice as long as this one with 194: it tells bytes
+//! apart by their nibbles in eight buckets, and lower-case words share theirs, so that most of its time goes into
+//! false alarms.
 
 use super::needles::{Needle, Needles};
+use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -35,7 +38,16 @@ const BLOCK: usize = 8 * STRIDE;
 /// Bits of the table: 32 KiB, which stay in the first-level cache.
 const BITS: u32 = 18;
 /// Lists of candidates.
-const BUCKETS: u32 = 12;
+const BUCKETS: u32 = 14;
+/// Bytes by which a candidate is told, some of them before its place.
+const AROUND: usize = 16;
+const BEFORE: usize = 4;
+/// Bits by which the first and the last byte of a place count.
+const EDGE: u32 = 5;
+/// What tells a small letter from a capital one.
+const CASE: u8 = 0x20;
+/// The bits of a place that count.
+const COUNTED: u32 = 0x1f5f_5f1f;
 
 /// What lines of training logs are full of: four bytes of it are no sign of a literal if others can be had.
 const CHATTER: &str = "2026-01-02 03:04:05,678 [rank0]: INFO WARNING train.py:123 Epoch 1/10 global step 100 iter loss: \
@@ -64,42 +76,38 @@ impl Literal {
         })
     }
 
-    /// Adds to `grams` what can stand at a place of the literal, and returns a mask over the bits that the literal
-    /// decides. Of a byte beyond the literal all that [`hash`] tells apart is listed.
-    fn grams(&self, offset: isize, grams: &mut Vec<u32>) -> u32 {
-        grams.push(0);
-        let mut known = 0;
-        for k in 0..GRAM {
-            let byte = offset.checked_add_unsigned(k).and_then(|at| self.bytes.get(usize::try_from(at).ok()?)).copied();
-            known |= if byte.is_some() { 0xff << (8 * k) } else { 0 };
-            let others = match byte {
-                Some(byte) if self.any_case && byte.is_ascii_alphabetic() => {
-                    grams.iter_mut().for_each(|gram| *gram |= u32::from(byte.to_ascii_lowercase()) << (8 * k));
-                    0x20..=0x20
-                }
-                Some(byte) => {
-                    grams.iter_mut().for_each(|gram| *gram |= u32::from(byte) << (8 * k));
-                    continue;
-                }
-                None => 1..=31u32,
-            };
-            let so_far = grams.len();
-            for other in others {
-                for i in 0..so_far {
-                    grams.extend(grams.get(i).map(|gram| gram ^ other << (8 * k)));
-                }
+    /// What stands around a place of the literal, and a mask over the bits that the literal decides.
+    fn around(&self, offset: i16) -> (u128, u128) {
+        let (mut bytes, mut known) = ([0; AROUND], [0; AROUND]);
+        for (k, (there, known)) in bytes.iter_mut().zip(&mut known).enumerate() {
+            let at = isize::from(offset)
+                .checked_add_unsigned(k)
+                .and_then(|at| usize::try_from(at).ok()?.checked_sub(BEFORE));
+            if let Some(byte) = at.and_then(|at| self.bytes.get(at)) {
+                *known = if self.any_case && byte.is_ascii_alphabetic() { !CASE } else { 0xff };
+                *there = byte & *known;
             }
         }
-        known
+        (u128::from_le_bytes(bytes), u128::from_le_bytes(known))
+    }
+
+    /// The places of the table that the bytes at a place of the literal lead to: one, or one for each byte that can
+    /// stand beyond the literal.
+    fn entries(&self, offset: i16) -> impl Iterator<Item = u32> {
+        let (gram, known) = self.around(offset);
+        let [gram, known] = [gram, known].map(|around| (around >> (8 * BEFORE)) as u32);
+        let any = |shift: u32| if known >> shift & 0xff == 0 { 1 << EDGE } else { 1u32 };
+        let (first, last) = (any(0), any(u32::BITS - 8));
+        (0..first).flat_map(move |first| (0..last).map(move |last| hash(gram | first | last << (u32::BITS - 8))))
     }
 }
 
-/// A literal that may stand at a place, told by the bytes of the place.
+/// A literal that may stand at a place, told by the bytes around the place.
 #[derive(Clone, Copy, Default)]
 struct Candidate {
-    gram: u32,
-    /// Which bits of the gram the literal decides.
-    known: u32,
+    around: u128,
+    /// Which bits of them the literal decides.
+    known: u128,
     literal: u16,
     /// Where the place lies in the literal; -1 when just before.
     offset: i16,
@@ -130,9 +138,11 @@ pub struct Literals {
     longest: usize,
 }
 
+type Bits = [u8; 1 << (BITS - 3)];
+
 /// What tells where literals may stand.
 struct Table {
-    bits: Box<[u8; 1 << (BITS - 3)]>,
+    bits: Box<Bits>,
     /// Where each bucket begins in `candidates`; one more for the end.
     buckets: Vec<u32>,
     candidates: Vec<Candidate>,
@@ -196,24 +206,24 @@ impl Literals {
 impl Table {
     fn of(literals: &[Literal]) -> Table {
         let mut bits = Box::new([0u8; 1 << (BITS - 3)]);
-        let mut unordered: Vec<(u32, Candidate)> = Vec::with_capacity(literals.len() * 64);
-        let mut grams: Vec<u32> = Vec::new();
+        let mut unordered: Vec<(u32, Candidate)> = Vec::with_capacity(literals.len() * 16);
         let chatter = Chatter::new();
-        for (number, literal) in (0u16..).zip(literals) {
-            let Some(first) = chatter.rarest_places(literal) else { continue };
+        // The short ones first: the long ones can be told by what the short ones have entered.
+        let mut numbered: Vec<(u16, &Literal)> = (0u16..).zip(literals).collect();
+        numbered.sort_by_key(|(_, literal)| literal.bytes.len());
+        for (number, literal) in numbered {
+            let Some(first) = chatter.rarest_places(literal, &bits) else { continue };
             for offset in (first..).take(STRIDE) {
-                let known = literal.grams(isize::from(offset), &mut grams);
-                unordered.extend(
-                    grams
-                        .drain(..)
-                        .map(|gram| (hash(gram), Candidate { gram: gram & known, known, literal: number, offset })),
-                );
+                let (around, known) = literal.around(offset);
+                for hash in literal.entries(offset) {
+                    bits[(hash >> 3) as usize] |= 1 << (hash & 7);
+                    unordered.push((hash, Candidate { around, known, literal: number, offset }));
+                }
             }
         }
         // Sorted by counting, which takes a tenth of the time of comparing.
         let mut buckets = vec![0u32; (1 << BUCKETS) + 1];
         for (hash, _) in &unordered {
-            bits[(hash >> 3) as usize] |= 1 << (hash & 7);
             if let Some(count) = buckets.get_mut(bucket(*hash) + 1) {
                 *count += 1;
             }
@@ -285,12 +295,11 @@ impl Table {
             let i = places.trailing_zeros() as usize;
             places &= places - 1;
             let Some(gram) = grams.get(i) else { break };
-            let gram = u32::from_le_bytes(*gram);
-            let hash = hash(gram);
-            let bucket = bucket(hash);
+            let bucket = bucket(hash(u32::from_le_bytes(*gram)));
             let (Some(from), Some(to)) = (self.buckets.get(bucket), self.buckets.get(bucket + 1)) else { continue };
             let candidates = self.candidates.get(*from as usize..*to as usize).unwrap_or_default();
-            for candidate in candidates.iter().filter(|candidate| candidate.gram == gram & candidate.known) {
+            let around = around(bytes, start + i * STRIDE);
+            for candidate in candidates.iter().filter(|candidate| candidate.around == around & candidate.known) {
                 let number = usize::from(candidate.literal);
                 if let Some(at) = (start + i * STRIDE).checked_add_signed(-isize::from(candidate.offset))
                     && let Some(literal) = literals.get(number)
@@ -304,11 +313,20 @@ impl Table {
     }
 }
 
-/// Multiplication by the golden ratio mixes upwards; the highest bits are the best mixed. The first and the last byte
-/// count by five of their bits, so that any byte beyond a literal makes 32 entries and not 256.
+/// The bytes around a place of a text; none beyond its ends.
+fn around(bytes: &[u8], place: usize) -> u128 {
+    let whole = |from: usize| bytes.get(from..)?.first_chunk().copied();
+    let byte = |k: usize| (place + k).checked_sub(BEFORE).and_then(|at| bytes.get(at)).copied().unwrap_or(0);
+    let around = place.checked_sub(BEFORE).and_then(whole).unwrap_or_else(|| std::array::from_fn(byte));
+    u128::from_le_bytes(around)
+}
+
+/// Multiplication by the golden ratio mixes upwards; the highest bits are the best mixed. Small and capital letters
+/// count alike, so that a literal of any case makes one entry, and the first and the last byte count by five of their
+/// bits, so that any byte beyond a literal makes 32 entries and not 256.
 #[inline]
 fn hash(gram: u32) -> u32 {
-    (gram & 0x1fff_ff1f).wrapping_mul(0x9e37_79b9) >> (u32::BITS - BITS)
+    (gram & COUNTED).wrapping_mul(0x9e37_79b9) >> (u32::BITS - BITS)
 }
 
 #[inline]
@@ -316,45 +334,41 @@ fn bucket(hash: u32) -> usize {
     (hash >> (BITS - BUCKETS)) as usize
 }
 
-/// Which four bytes are common in logs, by a hash.
+/// Which places of the table the bytes of logs lead to.
 struct Chatter {
-    seen: Vec<u32>,
+    /// How often each is met in [`CHATTER`].
+    seen: HashMap<u32, u32>,
 }
 
 impl Chatter {
     fn new() -> Chatter {
-        let mut chatter = Chatter { seen: vec![0; 1 << BUCKETS] };
-        for text in [CHATTER, &CHATTER.to_ascii_lowercase()] {
-            for gram in text.as_bytes().windows(GRAM) {
-                if let Some(seen) = chatter.seen.get_mut(Chatter::place(gram)) {
-                    *seen += 1;
-                }
-            }
+        let mut seen = HashMap::new();
+        for gram in CHATTER.as_bytes().windows(GRAM) {
+            let gram = gram.iter().rev().fold(0, |gram, byte| gram << 8 | u32::from(*byte));
+            *seen.entry(hash(gram)).or_default() += 1;
         }
-        chatter
+        Chatter { seen }
     }
 
-    fn place(gram: &[u8]) -> usize {
-        bucket(hash(gram.iter().rev().fold(0, |gram, byte| gram << 8 | u32::from(*byte))))
-    }
-
-    /// The first of the four neighbouring places in a literal whose bytes are the rarest in logs, from just before the
-    /// literal to just behind it.
-    fn rarest_places(&self, literal: &Literal) -> Option<i16> {
-        let bytes = if literal.any_case { literal.bytes.to_ascii_lowercase() } else { literal.bytes.clone() };
-        if bytes.len() < SHORTEST {
-            return None;
-        }
-        // One byte beyond the literal can be any: many entries instead of one.
-        let beyond = |known: &[u8]| 45 + known.iter().map(|byte| commonness(*byte)).sum::<u32>();
-        let mut costs = vec![beyond(bytes.get(..GRAM - 1)?)];
-        for gram in bytes.windows(GRAM) {
-            let seen = self.seen.get(Chatter::place(gram)).copied().unwrap_or(0);
-            costs.push(40 * seen + gram.iter().map(|byte| commonness(*byte)).sum::<u32>());
-        }
-        costs.push(beyond(bytes.get(bytes.len() + 1 - GRAM..)?));
+    /// The first of the four neighbouring places in a literal that cost the least, from just before the literal to just
+    /// behind it: whose bytes are entered already, or are rare in logs.
+    fn rarest_places(&self, literal: &Literal, bits: &Bits) -> Option<i16> {
+        let last = literal.bytes.len().checked_sub(SHORTEST)?;
+        let costs: Vec<u32> = (-1..).take(last + STRIDE).map(|offset| self.cost(literal, offset, bits)).collect();
         let sums = costs.windows(STRIDE).map(|costs| costs.iter().sum::<u32>());
         (-1..).zip(sums).min_by_key(|(_, sum)| *sum).map(|(first, _)| first)
+    }
+
+    /// What entering a gram costs: the more, the oftener it will be met for nothing.
+    fn cost(&self, literal: &Literal, offset: i16, bits: &Bits) -> u32 {
+        let bytes = (offset..).take(GRAM).filter_map(|at| literal.bytes.get(usize::try_from(at).ok()?));
+        let rare = 1 + bytes.map(|byte| commonness(*byte)).sum::<u32>();
+        let cost = |hash: u32| {
+            let seen = self.seen.get(&hash).copied().unwrap_or(0);
+            let new = bits[(hash >> 3) as usize] >> (hash & 7) & 1 == 0;
+            20 * seen + if new { 200 * seen + rare } else { 0 }
+        };
+        literal.entries(offset).map(cost).sum()
     }
 }
 
