@@ -223,12 +223,32 @@ fn programs(folder: &Path) -> std::io::Result<()> {
     std::fs::write(folder.join("signs.txt"), signs)
 }
 
-/// The weights of the causes without what was stated of them and why, which has lines of its own: half of the file, and
-/// each failure that is explained reads it.
+/// What was learnt of each level, a line for each: the temperature, then `MECHANISM LEVEL CAUSE WEIGHT …`. In the file each
+/// level is three lines: why and of how many, what was stated, what was learnt.
 fn weights(folder: &Path) -> std::io::Result<()> {
     const WEIGHTS: &str = "src/cause/weights.json";
     println!("cargo::rerun-if-changed={WEIGHTS}");
     let text = std::fs::read_to_string(WEIGHTS)?;
-    let learnt = text.lines().filter(|line| !line.trim_start().starts_with("\"stated\": "));
-    std::fs::write(folder.join("weights.json"), learnt.collect::<Vec<_>>().join("\n"))
+    let (mut temperature, mut mechanism, mut level) = ("", "", "");
+    let mut lines = Vec::new();
+    for line in text.lines() {
+        let Some((name, rest)) = line.trim_start().strip_prefix('"').and_then(|line| line.split_once("\": ")) else {
+            continue;
+        };
+        match name {
+            "temperature" => temperature = rest.trim_end_matches(','),
+            "priors" => mechanism = "prior",
+            "mechanisms" | "learnt_from" | "stated" => {}
+            "learnt" => {
+                let weights = rest.split(['{', '}']).nth(1).unwrap_or_default().replace(['"', ':', ','], "");
+                lines.push(format!("{mechanism} {level} {weights}"));
+            }
+            _ if rest.starts_with("{\"why\"") => level = name,
+            _ if rest.starts_with('{') => mechanism = name,
+            _ => {}
+        }
+    }
+    lines.sort();
+    lines.insert(0, temperature.to_string());
+    std::fs::write(folder.join("weights.txt"), lines.join("\n"))
 }

@@ -328,10 +328,37 @@ const TESTS: &[Test] = &[
             (DriverOrUnrelated, see::FALLS.0, see::FALLS.1),
         ],
     },
+    // The pool of SGLang is what the weights leave, whatever the context.
+    Test {
+        id: "cache-room",
+        act: |incident| {
+            let sglang = incident.event.program == Program::Sglang;
+            (asker(incident) == Asker::KvCache && pooled(incident) && sglang).then(|| {
+                (
+                    "program",
+                    text!(
+                        en: "start once with the engine's share of the device at 0.95, and read `avail mem` behind \
+                             \"Load weight end\"",
+                        zh: "将引擎的显存占比设为 0.95 启动一次，并查看 \"Load weight end\" 之后的 `avail mem`"
+                    ),
+                )
+            })
+        },
+        about: &[],
+        outcomes: &[
+            (FrameworkLimit, "it starts", "可以启动"),
+            (KvCache, "it still lacks cache, and several GB are available", "缓存仍不足，而尚有数 GB 可用"),
+            (Capacity, "it still lacks cache, and next to nothing is available", "缓存仍不足，且几乎没有可用显存"),
+            (OtherProcess, "it says that less is free than its share", "提示空闲少于其份额"),
+            (Preallocation, "it fails after the cache was made, in warm-up", "缓存建好之后在预热时失败"),
+            (TransientPeak, "it starts, and fails on a long request", "可以启动，遇到长请求时失败"),
+        ],
+    },
     Test {
         id: "cache-settings",
         act: |incident| {
-            (asker(incident) == Asker::KvCache && pooled(incident)).then(|| {
+            let sglang = incident.event.program == Program::Sglang;
+            (asker(incident) == Asker::KvCache && pooled(incident) && !sglang).then(|| {
                 (
                     "program",
                     text!(
@@ -1504,7 +1531,8 @@ mod tests {
         let mut missing = Vec::new();
         for incident in incidents() {
             let asker = asker(&incident);
-            let can = |cause: &CauseId| Weights::get().prior(asker, *cause).is_some_and(|prior| prior >= SELDOM);
+            let priors = Weights::get().priors(asker);
+            let can = |cause: &CauseId| priors[*cause as usize].is_some_and(|prior| prior >= SELDOM);
             let causes: Vec<CauseId> = CauseId::ALL.iter().copied().filter(can).collect();
             for (i, a) in causes.iter().enumerate() {
                 for b in &causes[i + 1..] {

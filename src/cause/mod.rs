@@ -307,6 +307,7 @@ fn weigh(incident: &Incident) -> Vec<Weighed> {
     let weights = Weights::get();
     let asker = nature::asker(incident);
     let readings = mechanism::readings(incident);
+    let priors = weights.priors(asker);
     let rows: Vec<_> = readings
         .iter()
         .filter_map(|(mechanism, reading)| Some((*mechanism, reading, weights.row(mechanism, reading.level)?)))
@@ -315,8 +316,9 @@ fn weigh(incident: &Incident) -> Vec<Weighed> {
         .iter()
         .filter(|cause| applies(cause.id, incident))
         .filter_map(|cause| {
-            let prior = weights.prior(asker, cause.id)?;
-            let of = |row: &weights::Row| row.get(cause.id as usize).copied().unwrap_or(0.0);
+            let of = |row: &weights::Row| row.get(cause.id as usize).copied().flatten();
+            let prior = of(&priors)?;
+            let of = |row: &weights::Row| of(row).unwrap_or(0.0);
             Some(Weighed {
                 cause,
                 evidence: rows.iter().map(|(mechanism, reading, row)| evidence(mechanism, of(row), reading)).collect(),

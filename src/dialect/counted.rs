@@ -29,6 +29,15 @@ fn makes_a_ring(line: &str) -> bool {
 /// Lines above a refusal that name what was to be made.
 const ABOVE: usize = 2;
 
+/// True for a line that counts what was done up to the default of `vm.max_map_count`, 65530, of which a program has
+/// some dozens for itself: `65478th iteration, Error number: 12`.
+fn counts_to_the_default(line: &str) -> bool {
+    let words = line.split(|c: char| c.is_whitespace() || matches!(c, ',' | ':' | ';' | '(' | ')'));
+    let numbers = words.filter_map(|word| word.strip_suffix("th").unwrap_or(word).parse::<u32>().ok());
+    numbers.into_iter().any(|number| (65_400..=65_531).contains(&number))
+        && ["iteration", "map", "file", "segment", "region"].iter().any(|word| line.to_ascii_lowercase().contains(word))
+}
+
 /// Tells a refusal of the host's by what ran out, where the lines around it show that.
 pub fn complete(document: &Document, position: usize, event: &mut Event) {
     let limited = event.has(Sign::RefusedByLimit) || event.facts.get(Fact::Limit).is_some();
@@ -42,6 +51,11 @@ pub fn complete(document: &Document, position: usize, event: &mut Event) {
         return;
     }
     let own = document.lines.get(position.saturating_sub(ABOVE)..=position).unwrap_or_default();
+    let number = event.facts.get(Fact::Requested).is_none() && own.iter().any(|line| counts_to_the_default(&line.text));
+    if number {
+        event.sign(Sign::MappingsRanOut);
+        return;
+    }
     if event.facts.get(Fact::Requested).is_none() && own.iter().any(|line| makes_a_ring(&line.text)) {
         event.sign(Sign::RingRefused);
     }
@@ -56,6 +70,8 @@ mod tests {
         assert!(refused("prealloc failed: failed to mmap file 'items.1.spa': Cannot allocate memory (length=4526572)"));
         assert!(!refused("failed to mmap file 'model.bin': Cannot allocate memory (length=45265720000)"));
         assert!(!refused("mmap failed: Cannot allocate memory (length=4526572)"), "no file: plain memory");
+        assert!(counts_to_the_default("65478th iteration, Error number: 12"));
+        assert!(!counts_to_the_default("40211th iteration, Error number: 12") && !counts_to_the_default("port 65500"));
         assert!(makes_a_ring("Error while: Creating UringReader"));
         assert!(!makes_a_ring("measuring the initial state: out of memory"));
     }

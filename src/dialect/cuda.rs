@@ -16,7 +16,7 @@ pub const DIALECT: Dialect = Dialect {
 };
 
 /// Wordings of single programs around the driver's words.
-const PHRASES: [Phrase; 6] = [
+const PHRASES: [Phrase; 7] = [
     Phrase {
         words: &["StandardGpuResources:allocfail", "allocfailtype"],
         and: &["outofmemory"],
@@ -40,6 +40,16 @@ const PHRASES: [Phrase; 6] = [
         program: Program::Darknet,
         signs: &[Sign::Disguised],
         lines: 2,
+        ..PHRASE
+    },
+    // xla/stream_executor/cuda: what a kernel takes for itself comes from the driver, beside XLA's pool.
+    Phrase {
+        words: &["FailedtolaunchCUDAkernel:"],
+        and: &["withblockdimensions:", "CUDA_ERROR_OUT_OF_MEMORY"],
+        dialect: "xla-launch",
+        program: Program::Jax,
+        signs: &[Sign::Disguised, Sign::ForeignLibrary],
+        lines: 3,
         ..PHRASE
     },
     // An encoder's session: drivers that allow no further one refuse it with the code for memory, by public reports in

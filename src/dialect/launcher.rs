@@ -32,6 +32,7 @@ pub const DIALECT: Dialect = Dialect {
         "signal=-9",
         "Error 137",
         "status 137",
+        "an error code: 137",
         "exit_codes",
         "ExitCode",
         "echo $?",
@@ -338,7 +339,7 @@ fn code(document: &Document, position: usize) -> Option<Death> {
 /// tells it.
 fn labelled_code(document: &Document, position: usize) -> Option<(i64, bool)> {
     let line = field::text(document, position);
-    const LABELS: [&str; 9] = [
+    const LABELS: [&str; 10] = [
         "exit_codes",
         "exitcode",
         "exitstatus",
@@ -348,6 +349,7 @@ fn labelled_code(document: &Document, position: usize) -> Option<(i64, bool)> {
         "exitedwith",
         "exit_code",
         "exitvalue",
+        "returnedanerrorcode",
     ];
     let labelled = Labelled::at(document, position, 2);
     let first_line = labelled.text.end_of_lines(1);

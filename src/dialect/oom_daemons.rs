@@ -22,6 +22,7 @@ pub const DIALECT: Dialect = Dialect {
         "(?i)could not find a process to kill",
         "(?i)requires corrective actions",
         "(?i)require corrective actions",
+        "there was reclaim activity",
     ],
     read,
 };
@@ -45,6 +46,15 @@ const TABLE: &[Wording] = &[
     Wording {
         says: &["conditionsmetforcgroup"],
         and: &["takingaction"],
+        slug: "systemd-oomd",
+        program: Program::SystemdOomd,
+        signs: &[Sign::KilledWithProof],
+        ..WORDING
+    },
+    // oomd-manager.c of 247: what it prints before it kills; the kill itself is the service manager's line.
+    Wording {
+        says: &["memorypressurefor"],
+        and: &["isgreaterthan", "andtherewasreclaimactivity"],
         slug: "systemd-oomd",
         program: Program::SystemdOomd,
         signs: &[Sign::KilledWithProof],

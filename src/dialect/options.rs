@@ -178,6 +178,18 @@ fn states(line: &str) -> bool {
         .iter()
         .any(|words| line.contains(words))
         || is_option_alone(line)
+        || is_variable(line)
+}
+
+/// A variable of options in a list of the environment, a script or a file of settings:
+/// `KAFKA_HEAP_OPTS=-Xms512M -Xmx8g`, `ES_JAVA_OPTS: "-Xmx1g"`.
+fn is_variable(line: &str) -> bool {
+    let line = line.trim_start().trim_start_matches("- ");
+    let line = ["export ", "ENV ", "Environment="].iter().find_map(|word| line.strip_prefix(word)).unwrap_or(line);
+    let line = line.trim_start_matches(['"', '\'']);
+    let end = line.find(|c: char| !(c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_')).unwrap_or(line.len());
+    let (name, value) = line.split_at(end);
+    ["OPTS", "OPTIONS"].iter().any(|last| name.ends_with(last)) && value.starts_with(['=', ':'])
 }
 
 /// `-Xmx2048m` alone on its line, as `grep Xmx` finds it in a command or a file of settings.
@@ -259,6 +271,11 @@ mod tests {
         assert_eq!(of("gridtool --memory-limit=1024 a.p"), None);
         assert_eq!(of("gridtool --heap-size 4g --max-heap 8g"), None);
         assert_eq!(of("gridtool --mem-cache-size 4g --batch-size 64"), None);
+        let opts =
+            |line: &str| limit(&format!("{line}\njava.lang.OutOfMemoryError: Java heap space\n\tat a.B.c(B.java:1)\n"));
+        assert_eq!(opts("KAFKA_HEAP_OPTS=-Xms512M -Xmx8g"), Some(8 << 30));
+        assert_eq!(opts("      - \"ES_JAVA_OPTS=-Xms1g -Xmx1g\""), Some(1 << 30));
+        assert_eq!(opts("KAFKA_HEAP_OPTS was -Xmx8g once"), None);
         // Another run's.
         assert_eq!(of("gridtool --memlimit 7g a.c\n$ gridtool a.c"), None);
     }

@@ -17,11 +17,23 @@ pub const DIALECT: Dialect = Dialect {
         "ALLOC_FAILED",
         "shared memory",
         "specified length failed",
+        "enforce allocating <= available failed",
     ],
     read,
 };
 
-const PHRASES: [Phrase; 5] = [
+const PHRASES: [Phrase; 6] = [
+    // platform/gpu_info.cc, GpuMaxChunkSize() (0.11 to 1.3): FLAGS_fraction_of_gpu_memory_to_use of the device, what
+    // the pool takes at its first request and whenever it is full, whatever that request was.
+    Phrase {
+        words: &["enforceallocating<=availablefailed"],
+        dialect: "paddle-chunk",
+        program: Program::Paddle,
+        signs: &[Sign::PoolCreation],
+        sizes: &[(Fact::Requested, "availablefailed,"), (Fact::Free, ">")],
+        lines: 2,
+        ..PHRASE
+    },
     // A batch on its way from a worker (memory/allocation/mmap_allocator.cc, 2020 on); no code is printed.
     Phrase {
         words: &[

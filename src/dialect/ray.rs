@@ -110,6 +110,8 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     if line.contains("killed by SIGKILL by OOM killer due to high memory usage") {
         let mut event = field::event(document, position, "ray-worker-lost", Program::Ray, Resource::Host);
         event.sign(Sign::KilledWithoutProof);
+        // A kill is the first of three possible causes that it lists.
+        event.sign(Sign::EndUntold);
         event.sign(Sign::NoFigures);
         let pid = field::before(position, 6).find_map(|at| {
             let line = field::text(document, at).trim();

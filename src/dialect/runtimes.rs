@@ -126,11 +126,17 @@ fn numpy(document: &Document, position: usize, line: &str) -> Option<Event> {
 fn of_shape(squeezed: &str) -> Option<u64> {
     let (shape, rest) = squeezed.split_once('(')?.1.split_once(')')?;
     let name = rest.strip_prefix("anddatatype")?;
+    // Text of a fixed width, `<U1884285`, has four bytes for each letter, bytes (`|S12`) one.
+    let wide = name.trim_start_matches(['<', '>', '|', '=']);
+    let letters =
+        |kind: char| wide.strip_prefix(kind).map(|count| count.trim_end_matches(|c: char| !c.is_ascii_digit()));
+    let width = letters('U').and_then(|count| count.parse::<u64>().ok()?.checked_mul(4));
+    let width = width.or_else(|| letters('S')?.parse().ok());
     let end = name.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(name.len());
     let sides = shape.split(',').filter(|side| !side.is_empty());
     let elements =
         sides.map(|side| side.parse().ok()).try_fold(1u64, |all, side: Option<u64>| all.checked_mul(side?))?;
-    elements.checked_mul(tensor::element(&name[..end])?)
+    elements.checked_mul(width.or_else(|| tensor::element(&name[..end]))?)
 }
 
 /// Lines between the exception and what Paddle says of it.
@@ -867,7 +873,17 @@ mod tests {
                 Program::Numpy,
                 Some(8 * 249_255 * 249_255),
             ),
-            ("MemoryError: Unable to allocate array with shape (9, 9) and data type <U12", Program::Numpy, None),
+            (
+                "MemoryError: Unable to allocate array with shape (9, 9) and data type <U12",
+                Program::Numpy,
+                Some(9 * 9 * 12 * 4),
+            ),
+            (
+                "MemoryError: Unable to allocate array with shape (9, 9) and data type |S12",
+                Program::Numpy,
+                Some(9 * 9 * 12),
+            ),
+            ("MemoryError: Unable to allocate array with shape (9, 9) and data type void", Program::Numpy, None),
             (
                 "numpy._core._exceptions._ArrayMemoryError: Unable to allocate 512. GiB for an array with\nshape (262144, 262144) and data type float64",
                 Program::Numpy,

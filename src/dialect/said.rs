@@ -101,6 +101,31 @@ impl Event {
             .any(|words| self.says(words))
     }
 
+    /// True where a library's check of its own tells no more than CUDA's number for the error: `cuda execution failed
+    /// with error 2`.
+    pub(crate) fn tells_a_code(&self) -> bool {
+        self.says("failed with error 2")
+    }
+
+    /// True where NumPy makes an array of texts, in which each takes the room of the longest, four bytes a letter:
+    /// `data type <U1884285`.
+    pub(crate) fn pads_texts(&self) -> bool {
+        /// Letters from which on the longest is no name.
+        const LONG: u32 = 1 << 12;
+        let letters = self.message.split_once("data type <U").map(|(_, letters)| letters);
+        let digits = letters.map(|letters| letters.split(|c: char| !c.is_ascii_digit()).next().unwrap_or_default());
+        digits.and_then(|digits| digits.parse::<u32>().ok()).is_some_and(|letters| letters >= LONG)
+    }
+
+    /// True where a JVM was refused a few pages that it maps for a thread or its heap: where memory is left, the
+    /// process has as many mappings as it may (openrouteservice's issue 1088: 16 KiB, with RAM and swap to spare).
+    pub(crate) fn refuses_a_tiny_mapping(&self) -> bool {
+        const TINY: u64 = 64 << 10;
+        self.says("committing reserved memory")
+            && self.says("mmap")
+            && self.facts.get(Fact::Requested).is_some_and(|asked| asked.bytes <= TINY)
+    }
+
     /// True where the message has PyTorch's name in it.
     pub(crate) fn speaks_of_torch(&self) -> bool {
         self.says("torch")
@@ -305,7 +330,7 @@ impl Event {
     /// none.
     pub(crate) fn asks_beyond_any_machine(&self) -> bool {
         /// Bytes before a number in which the words for it stand.
-        const LEAD: usize = 48;
+        const LEAD: usize = 96;
         let asks = |at: usize| {
             let from = (at.saturating_sub(LEAD)..=at).find(|at| self.message.is_char_boundary(*at)).unwrap_or(at);
             let lead = self.message[from..at].to_ascii_lowercase();
@@ -354,6 +379,10 @@ mod tests {
         };
         assert!(absurd(
             "Requested 4380899691x3105801126744952919 (17179869184.0GB) array exceeds maximum array size preference.\n"
+        ));
+        assert!(absurd(
+            "Requested 880554195162x14446375007443760620x3082935754914582857 (17179869184.0GB) array exceeds maximum \
+             array size preference.\n"
         ));
         assert!(!absurd("Requested 43808x31058 (10.1GB) array exceeds maximum array size preference.\n"));
         assert!(absurd("ERROR gridtool: out of memory: failed to allocate 9223372036854775808 bytes\n"));

@@ -283,7 +283,7 @@ const TABLE: &[Wording] = &[
         and: &["starvesitforcpu/memory"],
         slug: "github-runner-lost",
         program: Program::GithubActions,
-        signs: GUESS,
+        signs: &[Sign::EndUntold, Sign::KilledWithoutProof],
         ..WORDING
     },
     Wording {

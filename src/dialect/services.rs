@@ -9,6 +9,7 @@ pub const DIALECT: Dialect = Dialect {
     name: "services",
     triggers: &[
         "(?i)memory context",
+        "(?i)invalid memory alloc request",
         "(?i)shared memory segment",
         "(?i)anonymous shared memory",
         "(?i)out of memory allocating",
@@ -64,6 +65,17 @@ const TABLE: &[Wording] = &[
         signs: &[Sign::RefusedByLimit],
         ..WORDING
     },
+    // palloc.c: above 1 GB - 1 nothing is given in one piece, whatever there is. pg_bulkload rejects the record and
+    // goes on to the next.
+    Wording {
+        says: &["invalidmemoryallocrequestsize"],
+        and: &["rejected-"],
+        slug: "postgresql-request-size",
+        program: Program::Postgres,
+        signs: &[Sign::RefusedByLimit],
+        figures: &[(Fact::Requested, "invalidmemoryallocrequestsize", Unit::Of(1))],
+        ..WORDING
+    },
     // EAGAIN is the limit on processes.
     Wording {
         says: &["can'tsaveinbackground:fork"],
@@ -84,6 +96,16 @@ const TABLE: &[Wording] = &[
             (Fact::Used, "realusage:[", Unit::Of(1)),
             (Fact::Requested, "newbytesreserved:[", Unit::Of(1)),
         ],
+        ..WORDING
+    },
+    // 2.0 to 5.x: no figure of what was asked for.
+    Wording {
+        says: &["datatoolarge,datafor"],
+        and: &["wouldbelargerthanlimitof["],
+        slug: "elasticsearch-circuit-breaker",
+        program: Program::Elasticsearch,
+        signs: &[Sign::RefusedByLimit],
+        figures: &[(Fact::Limit, "largerthanlimitof[", Unit::Of(1))],
         ..WORDING
     },
     Wording {

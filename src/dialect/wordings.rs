@@ -1,8 +1,9 @@
 //! Wordings that name their program by themselves, one row each; their figures are read by the words around them, as in
 //! the net, which could not tell the program or would not see that memory ran out.
 
-use super::{Dialect, Event, Resource, Sign, field, net};
-use crate::domain::Program;
+use super::{Dialect, Event, Resource, Sign, field, naming, net};
+use crate::domain::{Number, Program};
+use crate::evidence::Span;
 use crate::input::Document;
 use crate::text;
 use crate::units::Base;
@@ -172,6 +173,22 @@ const ROWS: &[Wording] = &[
     row(&["rtMalloc fail"], "ascend-malloc", Program::Ascend, Gpu).shows(&[Sign::Npu]),
     row(&["Memory_Allocation_Failure(EL0004)"], "ascend-allocation", Program::Ascend, Gpu).shows(&[Sign::Npu]),
     row(&["vkAllocateMemory failed -2"], "ncnn-device", Program::Ncnn, Gpu),
+    // libavcodec/nvenc.c: the code of CUDA's driver for the context of an encoder.
+    row(&["Failed creating CUDA context for NVENC: 0x2"], "nvenc-context", Program::Ffmpeg, Gpu).shows(&[
+        Sign::Disguised,
+        Sign::ContextCreation,
+        Sign::ForeignLibrary,
+        Sign::NoFigures,
+    ]),
+    // theano/sandbox/cuda/cuda_ndarray.cu, at the import: the pool of the setting `lib.cnmem`, a share of the device
+    // or MB.
+    row(&["initCnmem: cnmemInit call failed"], "theano-cnmem", Program::Generic, Gpu)
+        .shows(&[Sign::PoolCreation, Sign::NoFigures]),
+    // Theano's gpuarray back end: cuDNN takes its handle's memory beside the pool that `gpuarray.preallocate` sets.
+    row(&["could not create cuDNN handle: CUDNN_STATUS_INTERNAL_ERROR"], "theano-cudnn", Program::Generic, Gpu)
+        .shows(CUDNN_HANDLE),
+    row(&["could not create cuDNN handle: CUDNN_STATUS_ALLOC_FAILED"], "theano-cudnn", Program::Generic, Gpu)
+        .shows(CUDNN_HANDLE),
     // VK_ERROR_TOO_MANY_OBJECTS
     row(&["vkAllocateMemory failed -10"], "ncnn-allocations", Program::Ncnn, Gpu).shows(&[Sign::AllocationsRanOut]),
     row(&["vkAllocateMemory failed -1"], "ncnn-host", Program::Ncnn, Host),
@@ -265,6 +282,10 @@ const ROWS: &[Wording] = &[
     row(&["cannot have size > int32_MAX"], "cudf-rows", Program::Rapids, Gpu).survived(),
     row(&["cudaErrorLaunchOutOfResources"], "cuda-launch-resources", Program::Cuda, CudaSharedMemory).survived(),
 ];
+
+/// A handle of cuDNN that could not be made.
+const CUDNN_HANDLE: &[Sign] =
+    &[Sign::Disguised, Sign::ContextCreation, Sign::ForeignLibrary, Sign::Cudnn, Sign::NoFigures];
 
 /// A process that is gone, and nothing tells of what.
 const GONE: &[Sign] = &[Sign::EndUntold, Sign::KilledWithoutProof, Sign::NoFigures];
@@ -361,6 +382,10 @@ const TRIGGERS: &[&str] = &[
     "Malloc device memory failed, size[",
     "vkAllocateMemory failed -2",
     "vkAllocateMemory failed -10",
+    "Failed creating CUDA context for NVENC: 0x2",
+    "initCnmem: cnmemInit call failed",
+    "could not create cuDNN handle: CUDNN_STATUS_INTERNAL_ERROR",
+    "could not create cuDNN handle: CUDNN_STATUS_ALLOC_FAILED",
     "CL_DEVICE_MAX_MEM_ALLOC_SIZE=",
     "Your system memory usage exceeded",
     "vkAllocateMemory failed -1",
@@ -394,6 +419,21 @@ const TRIGGERS: &[&str] = &[
     "cudaErrorLaunchOutOfResources",
 ];
 
+/// Notes that Theano's pool takes a share of the device, where the lines around tell it: `preallocate = 1` of its
+/// settings, `gpuarray.preallocate=0.95` of a command.
+fn theanos_pool(document: &Document, position: usize, event: &mut Event) {
+    const AROUND: usize = 40;
+    let told = field::before(position, AROUND).chain(field::behind(document, position, AROUND)).find_map(|at| {
+        let (_, value) = field::text(document, at).split_once("preallocate")?;
+        let value = value.trim_start_matches([' ', '=']).split([',', ' ', '"', '\'']).next()?;
+        value.parse::<f64>().ok().filter(|share| *share > 0.0)?;
+        Some(Span::line(field::number(document, at)))
+    });
+    if let Some(at) = told {
+        event.facts.numbers.entry(Number::PoolConfigured).or_insert((1.0, at));
+    }
+}
+
 /// True for an event of this table, which looks at one line.
 pub(super) fn read_on_one_line(event: &Event) -> bool {
     ROWS.iter().any(|row| row.slug == event.wording())
@@ -405,11 +445,19 @@ fn read(document: &Document, position: usize) -> Option<Event> {
         return None;
     }
     let found = ROWS.iter().find(|row| row.words.iter().all(|word| says(line, word)))?;
-    let mut event = field::event(document, position, found.slug, found.program, found.resource);
+    // What many programs say is the one's around.
+    let program = match found.program {
+        Program::Generic => naming::program(document, position).unwrap_or(Program::Generic),
+        program => program,
+    };
+    let mut event = field::event(document, position, found.slug, program, found.resource);
     for sign in found.signs {
         event.sign(*sign);
     }
     net::read_figures(document, position, &mut event, line, found.base);
+    if found.signs == CUDNN_HANDLE {
+        theanos_pool(document, position, &mut event);
+    }
     if found.survives {
         event.sign(Sign::CaughtAndContinued);
         event.make_harmless(text!(
@@ -425,8 +473,9 @@ fn read(document: &Document, position: usize) -> Option<Event> {
 /// of another interface that Vulkan refused.
 fn says(line: &str, words: &str) -> bool {
     let numbered = words.ends_with(|c: char| c.is_ascii_digit());
-    line.match_indices(words)
-        .any(|(at, _)| !numbered || !line[at + words.len()..].starts_with(|c: char| c.is_ascii_digit()))
+    // `0x2` is none of `0x2bd`.
+    let digit = |c: char| if words.contains(" 0x") { c.is_ascii_hexdigit() } else { c.is_ascii_digit() };
+    line.match_indices(words).any(|(at, _)| !numbered || !line[at + words.len()..].starts_with(digit))
 }
 
 #[cfg(test)]

@@ -18,7 +18,8 @@ pub const FIX: Fix = Fix {
     },
     helps: &[Work::Training, Work::Inference],
     needs: &[Need::Gpu, Need::NoEngine, Need::Loaded, Need::OwnCode],
-    applies: |case| suspected(case) && !let_go_already(case),
+    // What a session returns are NumPy's arrays and numbers.
+    applies: |case| suspected(case) && !let_go_already(case) && !case.of_sessions(),
     costs: Costs { slows: (0.0, 0.0), numerics: Numerics::Same },
     knobs: &[
         line(Target::Pytorch, "losses.append(loss.item())")

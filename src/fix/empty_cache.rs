@@ -66,8 +66,9 @@ fn advise(case: &Case) -> Advice {
             zh: "此处 PyTorch 使用驱动的内存池；它在拒绝之前会先用尽池内的空闲部分"
         ));
     }
-    // A call that CUDA itself refused was none of the allocator's, which had not been asked.
-    if case.sign(Sign::Disguised) {
+    // A call that CUDA itself refused was none of the allocator's, which had not been asked; nor was it where a
+    // library's own check tells of CUDA's number.
+    if case.sign(Sign::Disguised) || case.incident.event.tells_a_code() {
         return Advice::Silent;
     }
     // The free blocks of private pools have a figure of their own.

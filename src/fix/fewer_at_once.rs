@@ -101,6 +101,12 @@ pub const FIX: Fix = Fix {
         line(Target::Shell, "ps -eo pid,rss,cmd --sort=-rss | head")
             .note("then run fewer of them at a time", "然后减少同时运行的进程")
             .when("machine"),
+        line(Target::Shell, "top -l 1 -o mem -n 10 -stats pid,command,mem")
+            .note("then run fewer of them at a time", "然后减少同时运行的进程")
+            .when("mac"),
+        line(Target::Shell, "ps -axm -o pid,rss,command | head")
+            .note("then run fewer of them at a time", "然后减少同时运行的进程")
+            .when("bsd"),
     ],
     fixtures: &["host/bystander", "ray/monitor"],
     advise,
@@ -204,13 +210,16 @@ fn advise(case: &Case) -> Advice {
             let spark = case.targets().contains(&Target::Spark);
             let group = case.resource() == Resource::Cgroup && !job && !spark;
             let desktop = case.of_the_desktop();
+            let machine = !(job || gunicorn || group || spark || desktop);
             draft
                 .when("executor", spark)
                 .when("job", job)
                 .when("gunicorn", gunicorn)
                 .when("group", group && !gunicorn)
                 .when("desktop", desktop && !group)
-                .when("machine", !(job || gunicorn || group || spark || desktop))
+                .when("machine", machine && !case.macos() && !case.bsd())
+                .when("mac", machine && case.macos())
+                .when("bsd", machine && case.bsd())
         }
     };
     draft

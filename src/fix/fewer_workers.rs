@@ -21,7 +21,10 @@ pub const FIX: Fix = Fix {
     },
     helps: &[Work::Training],
     needs: &[],
-    applies: |case| (Need::Loader.met(case) || case.context.starts_a_child()) && !case.reads_the_data_set(),
+    applies: |case| {
+        let starts = case.context.starts_a_child() || case.clue(Clue::LoadsLibrary) && case.training();
+        (Need::Loader.met(case) || starts) && !case.reads_the_data_set()
+    },
     costs: Costs { slows: (0.0, 0.4), numerics: Numerics::Same },
     knobs: &[
         line(Target::HfTrainer, "dataloader_num_workers={tried}, dataloader_prefetch_factor=1").when("hf-prefetch"),

@@ -39,6 +39,9 @@ pub const FIX: Fix = Fix {
         line(Target::Pytorch, "print(x.shape, x.dtype)").note("before {place}", "放在 {place} 之前"),
         said(Target::Pytorch, "print the shapes that go into the failing operation", "打印出错操作各输入的形状")
             .unless("placed"),
+        line(Target::Python, "np.array(texts, dtype=object)")
+            .note("each text then takes its own length", "每条文本只占自身长度")
+            .when("texts"),
         said(Target::Python, "print the shapes that go into the failing operation", "打印出错操作各输入的形状")
             .unless("shape-told"),
         said(
@@ -75,7 +78,8 @@ fn pads(case: &Case) -> bool {
 
 fn advise(case: &Case) -> Advice {
     // As large as the file or the samples that it is made of.
-    if case.on_host() && case.context.takes_in_data() && !case.absurd() {
+    let texts = case.incident.event.pads_texts();
+    if case.on_host() && case.context.takes_in_data() && !case.absurd() && !texts {
         return Advice::Silent;
     }
     let absurd = case.sign(Sign::AbsurdRequest)
@@ -104,6 +108,8 @@ fn advise(case: &Case) -> Advice {
         false => draft,
     };
     draft
+        .when("texts", texts)
+        .when("shape-told", texts)
         .when("absurd", absurd)
         .when("padded", pads(case))
         // The sides were computed: there is nothing of which a part could be read.

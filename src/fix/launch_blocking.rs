@@ -2,6 +2,7 @@
 
 use super::prelude::*;
 use crate::domain::Accelerator;
+use crate::domain::program::Language;
 
 pub const FIX: Fix = Fix {
     id: "launch-blocking",
@@ -41,9 +42,14 @@ fn advise(case: &Case) -> Advice {
         }
         return Advice::Silent;
     }
-    // MXNet's engine runs beside Python whatever CUDA does, and its storage manager names the call. Darknet, Caffe
-    // and Blender are C++, and name the file and the line themselves.
-    if matches!(case.program(), Program::Mxnet | Program::Darknet | Program::Caffe | Program::Blender) {
+    // MXNet's engine runs beside Python whatever CUDA does, and its storage manager names the call.
+    if case.program() == Program::Mxnet {
+        return Advice::Silent;
+    }
+    // What no interpreter runs has no traceback: it names the file and the line itself, or nothing.
+    let languages = case.program().languages();
+    let interpreted = [Language::Python, Language::Julia].iter().any(|language| languages.contains(language));
+    if !interpreted && case.context.frames.is_empty() {
         return Advice::Silent;
     }
     // A call that allocates is named and waits for its result: there is no later place to look for.

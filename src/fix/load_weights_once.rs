@@ -60,6 +60,10 @@ fn advise(case: &Case) -> Advice {
     if !loading && !per_node && case.confidence(CauseId::DuplicateModel) < 0.05 || case.builds_a_model() {
         return Advice::Silent;
     }
+    // By then `from_pretrained()` has returned: what is read is what training has saved.
+    if case.phase() == Some(Phase::Resume) && !case.reads_a_checkpoint() {
+        return Advice::Silent;
+    }
     let hub = case.pretrained() || case.of_the_hub() || case.clue(Clue::CheckpointShards);
     let called = case.shows_call(&["from_pretrained"]) || case.shows_own_code();
     let read = case.shows_own_code() && case.reads_a_checkpoint();

@@ -64,6 +64,12 @@ pub const FIX: Fix = Fix {
         )
         .when("unshown"),
         said(
+            Target::Pytorch,
+            "16-bit weights and inputs: the program's own option for fp16, or model.half() in code of your own",
+            "16 位权重与输入：程序自带的 fp16 选项；自己的代码中用 model.half()",
+        )
+        .when("weights"),
+        said(
             Target::Program,
             "16-bit computation, by the program's own option (fp16, bf16, half)",
             "16 位计算：使用程序自带的选项（fp16、bf16、half）",
@@ -143,6 +149,9 @@ fn advise(case: &Case) -> Advice {
     let network = ["/flax/", "/haiku/", "/optax/", "/equinox/", "/maxtext/"];
     let network = trains || case.context.batch_size.is_known() || network.iter().any(|library| case.frames_of(library));
     let (early, nvidia) = (nvidia && case.clue(Clue::BeforeAmpere), nvidia && !case.clue(Clue::BeforeAmpere));
+    // autocast came to Metal with torch 2.5 (torch/amp/autocast_mode.py).
+    let alone =
+        case.accelerator() == Accelerator::Mps && release::torch(case.incident).is_some_and(|torch| torch < (2, 5));
     let draft = Draft::new(case, &FIX);
     let jax = case.program() == Program::Jax && !network;
     let draft = if jax { draft.titled(text!(en: "Narrower numbers", zh: "更窄的数值类型")) } else { draft };
@@ -165,13 +174,14 @@ fn advise(case: &Case) -> Advice {
             true => Costs { slows: (0.0, 0.2), ..FIX.costs },
             false => FIX.costs,
         })
-        .when("unshown", !shown && release::knows(case.incident, "torch.autocast("))
+        .when("unshown", !shown && !alone && release::knows(case.incident, "torch.autocast("))
+        .when("weights", alone)
         .when("trains-on-nvidia", shown && trains && nvidia)
         .when("trains-in-fp16", shown && trains && early)
         .when("in-fp16", shown && !trains && early)
-        .when("trains-elsewhere", shown && trains && !nvidia && !early)
+        .when("trains-elsewhere", shown && !alone && trains && !nvidia && !early)
         .when("on-nvidia", shown && !trains && nvidia)
-        .when("elsewhere", shown && !trains && !nvidia && !early)
+        .when("elsewhere", shown && !alone && !trains && !nvidia && !early)
         .frees_if(
             case.share_of_activations(0.0, 0.45, text!(en: "about half of the activations", zh: "约一半激活")),
             case.ask_for_peak(),

@@ -268,7 +268,8 @@ impl<'a> Case<'a> {
 
     /// True where what fills memory are weights that a program reads, converts or merges.
     pub(super) fn handles_weights(&self) -> bool {
-        const WORDS: [&str; 7] = ["convert", "quantiz", "merge_", "gguf", "ggml", "local_chat", "export_model"];
+        const WORDS: [&str; 8] =
+            ["convert", "to_hf_", "quantiz", "merge_", "gguf", "ggml", "local_chat", "export_model"];
         let told = [self.context.program.get(), self.context.command.get()];
         self.loading()
             || self.clue(Clue::CopyPerNode)

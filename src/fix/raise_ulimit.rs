@@ -68,6 +68,16 @@ fn advise(case: &Case) -> Advice {
             ),
         );
     }
+    if case.incident.event.refuses_a_tiny_mapping() && !case.windows() {
+        return lifting(case, "mappings")
+            .titled(text!(en: "Allow more mappings", zh: "允许更多内存映射"))
+            .weight(0.8)
+            .because(text!(
+                en: "a few pages were refused: where memory is left, the process has the 65530 mappings that the \
+                     kernel allows unless set",
+                zh: "被拒绝的只有几页：若内存仍有余，则该进程已达到内核默认允许的 65530 个映射"
+            ));
+    }
     if case.incident.event.refuses_to_lock() && !case.windows() {
         return lifting(case, "locks").titled(text!(en: "Allow more locked memory", zh: "允许锁定更多内存")).because(
             text!(

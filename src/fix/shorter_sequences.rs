@@ -19,6 +19,8 @@ pub const FIX: Fix = Fix {
     needs: &[Need::Gpu, Need::NoEngine, Need::Loaded, Need::Pass],
     applies: |case| match case.subject() {
         _ if case.in_a_vision_tower() => false,
+        // No text is convolved in two dimensions and three: pictures have tokens and tokenizers, too.
+        Some(Subject::Text) | None if convolves(case) => false,
         Some(Subject::Text | Subject::Speech | Subject::Sound | Subject::Proteins) => true,
         None => case.language_model(),
         // Pictures are tokens too where a language model sees them.
@@ -67,6 +69,13 @@ fn reads_texts(case: &Case) -> bool {
         !frame.is_user_code() && file.ends_with("/trainer.py") && !file.contains("/transformers/")
     };
     !case.set_by_its_command() && !case.context.frames.iter().any(around)
+}
+
+/// True where the operation that failed is a convolution of pictures or of video.
+fn convolves(case: &Case) -> bool {
+    let code =
+        |frame: &Frame| frame.code.as_deref().is_some_and(|code| code.contains("conv2d(") || code.contains("conv3d("));
+    case.context.frames.iter().rev().take(2).any(code)
 }
 
 fn advise(case: &Case) -> Advice {

@@ -27,6 +27,7 @@ const CAME: &[(Library, &str, Release, Month)] = &[
     (Library::Torch, "bitsandbytes.", (1, 8, 0), (2021, 3)),
     (Library::Torch, "inference_mode(", (1, 9, 0), (2021, 6)),
     (Library::Torch, "bf16", (1, 10, 0), (2021, 10)),
+    (Library::Torch, "bfloat16", (1, 10, 0), (2021, 10)),
     (Library::Torch, "save_on_cpu", (1, 10, 0), (2021, 10)),
     (Library::Torch, "torch.autocast(", (1, 10, 0), (2021, 10)),
     (Library::Torch, "max_split_size_mb", (1, 10, 0), (2021, 10)),

@@ -419,6 +419,7 @@ impl<'a> Aftermath<'a> {
 fn announces_another_try(text: &str) -> bool {
     const TO_THE_READER: &[&str] =
         &["please", "you ", "your ", "should", "could", "consider", "if ", "when ", "never", "http"];
+    const PIECES: &[&str] = &["it", "image", "file", "frame", "chain", "item", "chunk", "sequence"];
     let lower = text.to_ascii_lowercase();
     let mut words = lower.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).peekable();
     let mut tries = false;
@@ -435,6 +436,8 @@ fn announces_another_try(text: &str) -> bool {
             || word == "attempting" && next == Some("to") && lower.contains("attempting to recover")
             || word == "continuing" && next.is_some()
             || word == "going" && next == Some("to") && lower.contains("going to turn on")
+            // The piece of the work is left out, and the next one taken. Who trains wants every batch.
+            || word == "skipping" && next.is_none_or(|next| PIECES.contains(&next))
             || word == "trying" && next.is_some_and(|next| next != "to");
     }
     tries && !TO_THE_READER.iter().any(|words| lower.contains(words))
@@ -693,7 +696,7 @@ fn ends_well(lower: &str) -> bool {
         let those = places(those);
         places(these).iter().any(|at| those.iter().any(|other| other.abs_diff(*at) <= WORDS_APART))
     };
-    near(ENDED, WORK) || near(WELL, WORK) || near(WELL, AROUND)
+    near(ENDED, WORK) || near(WELL, WORK) || near(WELL, AROUND) || lower.contains("results are saved")
 }
 
 /// Bytes between what ended and that it did: `Training of 12 folds has finished`.

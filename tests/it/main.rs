@@ -69,5 +69,6 @@ mod simulate;
 mod snapshot_proof;
 mod subjects;
 mod survival;
+mod told_without_the_words;
 mod tools;
 mod where_it_ran;

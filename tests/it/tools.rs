@@ -129,6 +129,14 @@ fn a_well_known_program_is_changed_by_the_options_that_it_has() {
         "LM Studio",
         "GPUStack",
         "Home Assistant's Ollama integration",
+        "napari's button for labels",
+        "SimBA",
+        "DeepRL's replay",
+        "PhysX on a GPU",
+        "Chromium",
+        "R's vector limit",
+        "Nextcloud's occ",
+        "Claymore's miner",
         "GHC's runtime",
         "Octave",
         "Manticore or Sphinx",
@@ -138,19 +146,32 @@ fn a_well_known_program_is_changed_by_the_options_that_it_has() {
         "Elasticsearch in docker compose",
         "Gradle's daemon",
         "go build",
+        "LLVM's build",
+        "ffmpeg's device memory",
         "gptManagerBenchmark",
         "Kraken 2",
         "Bazel's server",
         "Vite",
         "Airflow",
         "Argo Workflows",
+        "kubelet",
+        "InnoDB's buffer pool",
         "ClickHouse at its server's limit",
         "Ollama of its first year",
+        "PaddlePaddle's pool of 2018",
+        "Theano's CNMeM",
+        "Theano's libgpuarray",
+        "CUDA.jl's error",
+        "Knet",
+        "llama-cpp-python's wheels",
         "FAISS on a GPU",
         "Theano's softmax",
         "NeMo's ASR models",
         "anndata",
         "SuPy",
+        "PyCaret",
+        "Netty",
+        "PyTorch's extensions",
     ];
     assert_eq!(silent, in_whole_logs);
 }
@@ -430,4 +451,121 @@ fn an_index_on_the_gpu_is_kept_in_16_bit() {
         (error 2 out of memory)\n";
     let lines = lines_of(refused, "less-at-once").join("\n");
     assert!(lines.starts_with("co = faiss.GpuClonerOptions()"), "{lines}");
+}
+
+#[test]
+fn the_folder_that_a_library_was_built_in_tells_it() {
+    let refused = "CUDA error 2 at /home/runner/work/llama-cpp-python-cuBLAS-wheels/vendor/llama.cpp/ggml-cuda.cu:\
+        7950: out of memory\ncurrent device: 0\n";
+    let lines = lines_of(refused, "weight-offload").join("\n");
+    assert!(lines.starts_with("Llama(..., n_gpu_layers="), "{lines}");
+    // Without that folder it is llama.cpp's own program.
+    let own = refused.replace("llama-cpp-python-cuBLAS-wheels", "llama.cpp");
+    let lines = lines_of(&own, "weight-offload").join("\n");
+    assert!(!lines.contains("Llama("), "{lines}");
+}
+
+#[test]
+fn a_pools_own_piece_is_made_smaller_by_its_flag() {
+    let piece = "paddle.fluid.core.EnforceNotMet: enforce allocating <= available failed, 10303192827 > 1582301185\n";
+    let log = format!("$ python train.py\n{piece}$ nvidia-smi | grep MiB\n|  9962MiB / 11471MiB |\n");
+    for fix in ["fix-the-shape", "preallocation-fraction"] {
+        let lines = lines_of(&log, fix).join("\n");
+        assert!(lines.is_empty() || lines.starts_with("export FLAGS_fraction_of_gpu_memory_to_use="), "{lines}");
+    }
+}
+
+#[test]
+fn queues_in_a_configuration_hold_decoded_pictures() {
+    let run = |option: &str| {
+        format!(
+            "$ python train.py --logtostderr {option}=a.config\nINFO:tensorflow:global step 34: loss = 0.5 (2.0 \
+            sec/step)\ntensorflow.python.framework.errors_impl.ResourceExhaustedError: OOM when allocating tensor with \
+            shape[1,1080,1920,3]\n\t [[Node: ToFloat = Cast[DstT=DT_FLOAT, SrcT=DT_UINT8, \
+            _device=\"/job:localhost/replica:0/task:0/device:CPU:0\"](ExpandDims)]]\n"
+        )
+    };
+    let lines = |option: &str| lines_of(&run(option), "raise-host-limit").join("\n");
+    let (with, without) = (lines("--pipeline_config_path"), lines("--config"));
+    assert!(with.contains("batch_queue_capacity"), "{with}");
+    assert!(!without.contains("batch_queue_capacity"), "{without}");
+}
+
+#[test]
+fn a_program_that_tells_itself_has_its_own_way() {
+    let killed = "2024-09-12T08:40:16.702Z REPORT RequestId: 1b9d Duration: 19459.04 ms Billed Duration: 19460 ms \
+        Memory Size: 2688 MB Max Memory Used: 2607 MB\nError Runtime exited with error: signal: \
+        killed\nRuntime.ExitError\n";
+    let lines = lines_of(killed, "raise-host-limit").join("\n");
+    assert!(lines.starts_with("aws lambda update-function-configuration"), "{lines}");
+    let vectors = "Error: vector memory limit of 100.0 Gb reached, see mem.maxVSize()\n";
+    let lines = lines_of(vectors, "raise-runtime-limit").join("\n");
+    assert!(lines.starts_with("mem.maxVSize("), "{lines}");
+    let loader = "Fatal error: Allowed memory size of 2097152 bytes exhausted (tried to allocate 446464 bytes) in \
+        /var/www/html/3rdparty/composer/autoload_real.php on line 35\n";
+    let lines = lines_of(loader, "raise-runtime-limit").join("\n");
+    assert!(lines.starts_with("sudo -E -u www-data php occ"), "{lines}");
+    let shared = "[169:185:0221/101744.307839:FATAL:memory.cc(22)] Out of memory. size=262144\n";
+    let lines = lines_of(shared, "raise-host-limit").join("\n");
+    assert!(lines.contains("--disable-dev-shm-usage"), "{lines}");
+}
+
+#[test]
+fn darknets_own_message_tells_it() {
+    let refused =
+        " 608 x 608 \nCUDA status Error: file: ./src/dark_cuda.c : () : line: 373\n\n CUDA Error: out of memory\n";
+    let lines = lines_of(refused, "smaller-batch").join("\n");
+    assert!(lines.contains("subdivisions=64"), "{lines}");
+}
+
+#[test]
+fn parallel_worlds_and_samples_are_what_a_simulator_or_renderer_has_fewer_of() {
+    let physics =
+        "$ python train.py\nPxgCudaDeviceMemoryAllocator fail to allocate memory 343932928 bytes!! Result = 2\n";
+    let lines = lines_of(physics, "less-at-once").join("\n");
+    assert!(lines.contains("num_envs"), "{lines}");
+    let rendered = "$ python psdr_test.py bunny\nTraceback (most recent call last):\n  File \
+        \"/home/ada/psdr-cuda/examples/run_test.py\", line 129, in run_ad\n    img = integrator.renderD(sc, \
+        0)\nRuntimeError: cuda_malloc(): out of memory!\n";
+    let lines = lines_of(rendered, "less-at-once").join("\n");
+    assert!(lines.starts_with("\"spp\": 4"), "{lines}");
+}
+
+/// A `demo.py` many projects have; a script of Lua stands behind `th`.
+#[test]
+fn a_script_of_a_common_name_is_told_by_the_engine_that_fails() {
+    let refused = "F0226 09:14:21.340177 11820 syncedmem.cpp:64] Check failed: error == cudaSuccess (2 vs. 0)  out of \
+        memory\n*** Check failure stack trace: ***\n";
+    let lines = |script: &str| lines_of(&format!("$ ./tools/{script}\n{refused}"), "smaller-batch").join("\n");
+    assert!(lines("demo.py").contains("--net zf"), "{}", lines("demo.py"));
+    assert!(!lines("detect.py").contains("--net zf"), "{}", lines("detect.py"));
+    let other = format!("$ python tools/demo.py\n{}", within(&["tools/demo.py"]));
+    assert!(!lines_of(&other, "smaller-images").join("\n").contains("TEST.SCALES"), "a demo of PyTorch's");
+    let style = "$ th neural_style.lua -image_size 256 -gpu 0\nError in CuDNN: CUDNN_STATUS_ALLOC_FAILED\n";
+    let lines = lines_of(style, "less-at-once").join("\n");
+    assert!(lines.starts_with("-optimizer adam"), "{lines}");
+}
+
+#[test]
+fn what_else_would_help_stands_beside_more_memory() {
+    let ended = "terminate called after throwing an instance of 'std::bad_alloc'\n  what():  std::bad_alloc\nAborted \
+        (core dumped)\n";
+    let lines = |before: &str| lines_of(&format!("{before}{ended}"), "raise-host-limit").join("\n");
+    let aligned = lines("$ nucmer -t 32 --maxmatch -p a f1.fa f2.fa\n");
+    assert!(aligned.contains("without --maxmatch"), "{aligned}");
+    let assembled = lines("    [cx1_seq2sdbg.cpp          : 455]     Adding mercy edges...\n");
+    assert!(assembled.contains("--kmin-1pass"), "{assembled}");
+    assert!(!lines("").contains("--kmin-1pass"), "{}", lines(""));
+}
+
+#[test]
+fn a_limit_of_a_librarys_own_is_a_plain_number() {
+    let refused = "io.netty.util.internal.OutOfDirectMemoryError: failed to allocate 16777216 byte(s) of direct memory \
+        (used: 7594610823, max: 7606370304)\n\tat io.netty.util.internal.PlatformDependent.a(PlatformDependent.java:1)\n";
+    let lines = lines_of(refused, "raise-runtime-limit").join("\n");
+    assert!(lines.starts_with("-Dio.netty.maxDirectMemory=<bytes>"), "{lines}");
+    let pool = "$ docker logs mariadb 2>&1 | grep ERROR\n[ERROR] InnoDB: Cannot allocate memory for the buffer pool\n$ \
+        grep buffer_pool_size config/custom.cnf\ninnodb_buffer_pool_size = 256M\n";
+    let lines = lines_of(pool, "smaller-buffers").join("\n");
+    assert!(lines.starts_with("innodb_buffer_pool_size = <half>"), "{lines}");
 }

@@ -209,6 +209,8 @@ const ABSURD: i128 = (TIB / 4) as i128;
 pub const REQUEST: Mechanism = Mechanism {
     id: "host-request",
     levels: &[
+        "a-few-pages",
+        "padded-texts",
         "small",
         "gigabytes",
         "many-gigabytes",
@@ -255,6 +257,21 @@ pub const REQUEST: Mechanism = Mechanism {
             return None;
         }
         // Servers with more than 1 TiB of RAM are rare, so a request of that size is a shape, not a need.
+        if event.pads_texts() {
+            let text = text!(
+                en: "{want} for texts of a fixed width: each takes the room of the longest, four bytes a letter",
+                zh: "定长文本数组共 {want}：每条文本都按最长的一条占用空间，每个字符四字节"
+            );
+            return Some(Reading::new("padded-texts", text).at(at));
+        }
+        if event.refuses_a_tiny_mapping() {
+            let text = text!(
+                en: "no more than {want} were to be mapped: where memory is left, it is the number of the process's \
+                     mappings that ended (vm.max_map_count)",
+                zh: "只需映射 {want}：若内存仍有余，则是该进程的映射数量已达上限（vm.max_map_count）"
+            );
+            return Some(Reading::new("a-few-pages", text).at(at));
+        }
         let level = match requested.middle() {
             bytes if bytes >= ABSURD => "absurd",
             bytes if bytes >= (8 * GIB) as i128 && incident.context.takes_in_data() => "data-of-gigabytes",

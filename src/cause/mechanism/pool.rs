@@ -53,8 +53,13 @@ fn all_of_it(incident: &Incident, share: f64) -> bool {
 /// True where what was asked for is a framework's pool itself: no part of it is a tensor that could be smaller.
 pub fn is_requested(incident: &Incident) -> bool {
     (POOL.read)(incident).is_some_and(|reading| {
-        matches!(reading.level, "taken-at-start" | "being-made" | "committed-heap" | "share-of-free")
+        matches!(reading.level, "taken-at-start" | "being-made" | "own-piece" | "committed-heap" | "share-of-free")
     })
+}
+
+/// True where a pool asks for pieces of a size that is set, whatever it was asked for itself: Paddle's of 2018.
+pub(super) fn is_own_piece(incident: &Incident) -> bool {
+    incident.event.program == Program::Paddle && incident.event.has(Sign::PoolCreation)
 }
 
 /// A framework's pool that took, or tries to take, the device.
@@ -64,6 +69,7 @@ pub const POOL: Mechanism = Mechanism {
         "taken-at-start",
         "growth-refused",
         "being-made",
+        "own-piece",
         "configured",
         "committed-heap",
         "share-of-free",
@@ -71,6 +77,19 @@ pub const POOL: Mechanism = Mechanism {
     ],
     read: |incident| {
         let event = &incident.event;
+        if is_own_piece(incident) {
+            return Some(
+                Reading::new(
+                    "own-piece",
+                    text!(
+                        en: "what was asked for is a piece of the pool, a set share of the device, whatever the \
+                             program needed",
+                        zh: "所申请的是内存池自身的一块，即设备的固定比例，与程序实际需要多少无关"
+                    ),
+                )
+                .at(event.at),
+            );
+        }
         if event.has(Sign::PoolCreation) {
             return Some(
                 Reading::new(

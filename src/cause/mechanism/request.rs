@@ -1,5 +1,6 @@
 //! The size of what was asked for.
 
+use super::pool::is_own_piece;
 use super::{Mechanism, Reading};
 use crate::account::Board;
 use crate::cause::nature::{Asker, asker, is_state_vector, on_gpu, one_piece};
@@ -21,6 +22,10 @@ pub const SHARE: Mechanism = Mechanism {
     read: |incident| {
         // What is no need of any program is told by `absurd-size`.
         if !on_gpu(incident) || !one_piece(incident) || garbage(incident) || incident.context.origin.mines {
+            return None;
+        }
+        // Nobody's array.
+        if is_own_piece(incident) {
             return None;
         }
         let (share, requested, all) = (request_share(incident)?, incident.ledger.requested?, whole(incident)?);

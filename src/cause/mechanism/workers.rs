@@ -14,6 +14,7 @@ pub const DIED: Mechanism = Mechanism {
     levels: &[
         "data-loading",
         "started-anew",
+        "loads-anew",
         "of-a-pool",
         "again-and-again",
         "build",
@@ -50,23 +51,44 @@ pub const DIED: Mechanism = Mechanism {
                 .at(event.at),
             );
         }
-        if event.has(Sign::PoolWorkerKilled) {
+        if event.has(Sign::AddressSpaceLimit)
+            && incident.context.has(Clue::LoadsLibrary)
+            && incident.context.shows_training()
+        {
             return Some(
                 Reading::new(
-                    "of-a-pool",
-                    text!(en: "a worker of a process pool was killed", zh: "进程池中的一个 worker 被杀"),
+                    "loads-anew",
+                    text!(
+                        en: "on Windows each loader worker is a new process that maps the libraries of CUDA anew, and \
+                             the commit limit counts them in each",
+                        zh: "在 Windows 上，每个数据加载 worker 都是新进程，会重新映射 CUDA 的库，而提交限额对每个进程\
+                             都重复计入"
+                    ),
                 )
                 .at(event.at),
             );
         }
-        // What links is one at the end, however many compiled.
+        if event.has(Sign::PoolWorkerKilled) {
+            return Some(
+                Reading::new(
+                    "of-a-pool",
+                    text!(
+                        en: "a worker of a process pool ended before its work was done",
+                        zh: "进程池中的一个 worker 未完成工作就已终止"
+                    ),
+                )
+                .at(event.at),
+            );
+        }
+        // What links is mostly one at the end, however many compiled.
         let links = event.killed_a_linker();
-        if (event.has(Sign::CompilerKilled) || incident.context.builds() && event.has(Sign::KilledWithoutProof))
-            && !links
-        {
+        if event.has(Sign::CompilerKilled) || incident.context.builds() && event.has(Sign::KilledWithoutProof) {
             // What ran the compiler tells of the same end: `make: *** [all] Killed`, an image's `exit code: 137`.
-            let killed = |event: &&Event| {
-                event.has(Sign::CompilerKilled) || event.has(Sign::KilledWithoutProof) && !event.passes_an_end_on()
+            let killed = |event: &&Event| match links {
+                true => event.killed_a_linker(),
+                false => {
+                    event.has(Sign::CompilerKilled) || event.has(Sign::KilledWithoutProof) && !event.passes_an_end_on()
+                }
             };
             if let Some(second) = incident.followers.iter().find(killed) {
                 return Some(
@@ -80,6 +102,9 @@ pub const DIED: Mechanism = Mechanism {
                     .at(event.at)
                     .at(second.at),
                 );
+            }
+            if links {
+                return None;
             }
             if let Some(at) = incident.context.makes_one_by_one() {
                 return Some(

@@ -82,6 +82,7 @@ const WRAPPERS: &[&str] = &[
     "module",
     "systemctl",
     "journalctl",
+    "logread",
     "service",
     "run",
     "exec",
@@ -410,9 +411,13 @@ fn unprompted(text: &str) -> Option<(Way, Program)> {
     Some((Way::Executable, known))
 }
 
-/// The command that a shell quotes behind a kill: `line 3: 4711 Killed   solver -i a`, `zsh: killed     solver -i a`.
+/// The command that a shell quotes behind its end: `line 3: 4711 Killed   solver -i a`, `zsh: killed     solver -i a`,
+/// `line 3: 4711 Aborted    (core dumped) solver -i a`.
 fn killed(text: &str) -> Option<&str> {
-    let (before, command) = text.split_once(" Killed  ").or_else(|| text.split_once(" killed  "))?;
+    let ends = [" Killed  ", " killed  ", " Aborted  ", " Segmentation fault  ", " Bus error  "];
+    let (before, command) = ends.iter().find_map(|end| text.split_once(end))?;
+    let command = command.trim_start();
+    let command = command.strip_prefix("(core dumped)").unwrap_or(command);
     let pid = before.split_whitespace().next_back()?;
     let shell = pid == "zsh:" || pid.bytes().all(|byte| byte.is_ascii_digit());
     shell.then(|| command.trim_start_matches([' ', '(', '{']))
@@ -721,6 +726,9 @@ mod tests {
             ("$ python run_gridnet.py --n 4", Some("gridnet")),
             ("run.sh: line 3:  4711 Killed                  ./gridtool -i a", Some("gridtool")),
             ("zsh: killed     gridtool -i a", Some("gridtool")),
+            ("run.sh: line 3:  4711 Aborted                 (core dumped) ./gridtool -i a", Some("gridtool")),
+            ("/opt/run.sh: line 3: 4711 Segmentation fault      (core dumped) ./gridtool", Some("gridtool")),
+            ("-- Aborted  after 4 steps", None),
             ("$ python3.11 -m gridlib.train", Some("gridlib")),
             ("Log: Commandline - gridtool -M 12 -s 60", Some("gridtool")),
             ("$ gridscript5.4 index.lua", Some("gridscript")),

@@ -68,6 +68,8 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     }
     if of_a_disk(document, position, &lower)
         || is_remark(line)
+        || in_a_docstring(document, position)
+        || goes_on_with_a_supposition(document, position, lower.get(..spoken.at).unwrap_or_default())
         || in_manual(document, position)
         || warns_before_the_program(document, position)
     {
@@ -166,6 +168,13 @@ fn of_another_code(line: &str) -> bool {
 fn of_a_disk(document: &Document, position: usize, lower: &str) -> bool {
     let mut frames = field::behind(document, position, 2).map(|at| field::text(document, at).trim_start());
     let memory = ["memory", "heap", "ram"].iter().any(|word| lower.contains(word));
+    // Blocks of a file that is to be filled, and the buffers that the kernel has for a socket.
+    if lower.contains("preallocation failed")
+        || lower.contains("receive buffer size")
+        || lower.contains("send buffer size")
+    {
+        return true;
+    }
     !memory && frames.any(|line| line.starts_with("at ") && line.contains("Disk"))
 }
 
@@ -189,13 +198,49 @@ fn is_remark(line: &str) -> bool {
     // What is handed on at Python's prompt is no message either: `>>> m.encode("out of memory")`. A banner, or what a
     // mail quotes for the third time, begins so as well.
     let handed_on = || ["(\"", "('", "[\"", "['", "= \"", "= '"].iter().any(|quotes| line.contains(quotes));
-    let explained = ["this error occurs", "this error is returned", "this error means", "this exception is thrown"];
+    let explained = [
+        "this error occurs",
+        "this error is returned",
+        "this error means",
+        "this exception is thrown",
+        "injects an out of memory",
+    ];
     let explains = |lower: &str| explained.iter().any(|words| lower.trim_start().starts_with(words));
+    // A function's own text, as `help()` shows it: `tile (int): As too large images result in …`.
+    const TYPES: &[&str] = &["int", "str", "float", "bool", "list", "dict", "tuple", "callable", "array", "tensor"];
+    let helps = || {
+        let argument = line.trim_start().split_once("): ").and_then(|(head, _)| head.split_once(" ("));
+        argument.is_some_and(|(name, of)| {
+            let of = of.split([',', '[', ' ']).next().unwrap_or_default().to_ascii_lowercase();
+            name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') && TYPES.contains(&of.as_str())
+        })
+    };
     // A rule of a firewall with somebody's remark.
     line.contains(" --comment \"")
+        || helps()
         || line.starts_with(">>> ") && handed_on()
         || line.find("$ # ").is_some_and(|at| at <= PROMPT)
         || explains(&line.to_lowercase())
+}
+
+/// True within what a function's own text says of a parameter: `:param batch_size: Lower this if you are seeing` above
+/// `GPU OOM errors.`
+fn in_a_docstring(document: &Document, position: usize) -> bool {
+    const LINES: usize = 3;
+    let parameter = |at: usize| field::text(document, at).trim_start().starts_with(":param ");
+    parameter(position) || field::before(position, LINES).any(parameter)
+}
+
+/// True where the words begin a line that goes on with a sentence which supposes: `This might cause it to run out of
+/// memory before your system runs` above `out of memory.`
+fn goes_on_with_a_supposition(document: &Document, position: usize, lead: &str) -> bool {
+    const SUPPOSES: &[&str] = &[" might ", " may ", " could ", " can cause "];
+    let above = field::before(position, 1).next().map(|at| field::text(document, at).to_ascii_lowercase());
+    lead.trim().is_empty()
+        && above.is_some_and(|above| {
+            let sentence = above.trim_end().rsplit(['.', '!', '?']).next().unwrap_or_default();
+            SUPPOSES.iter().any(|word| sentence.contains(word))
+        })
 }
 
 /// True for an entry of a manual's list of messages, below which stands what to do: `Action:`. Spring's report of a
@@ -1209,6 +1254,11 @@ struct Named(Option<Resource>);
 
 /// What ran out: by the words themselves, else those of the line, of the lines around, of the program.
 fn resource(document: &Document, position: usize, lower: &str, spoken: Spoken, named: Option<Program>) -> Resource {
+    // IPython's heading over a traceback: the class of this name is CuPy's and PyTorch's, Python's own is
+    // `MemoryError`.
+    if lower.starts_with("outofmemoryerror") && lower.ends_with("traceback (most recent call last)") {
+        return Resource::Gpu;
+    }
     let line = words::resource(syslog::body(lower), true);
     if let Some(resource @ (Resource::KvCache | Resource::Shm | Resource::Cgroup)) = line {
         return resource;

@@ -59,6 +59,7 @@ const DEATHS: &[&str] = &[
     "error: command",
     "run failed",
     "fatal",
+    "mining suspended",
 ];
 
 /// Words of work that goes on or came to something.
@@ -82,7 +83,7 @@ const GOES_ON: &[&str] = &[
 ];
 
 /// Words by which npm does without what is optional, and a limiter says that it is over.
-const OVER: &[&str] = &["skipping optional dependency", "no longer being exceeded"];
+const OVER: &[&str] = &["skipping optional dependency", "no longer being exceeded", "memory pressure: normal"];
 
 /// True for a line, in lower case, about what is kept of a failure: `profile saved to: …`, `core written to …`.
 pub fn keeps_a_trace(lower: &str) -> bool {
@@ -189,8 +190,9 @@ pub fn is_listed(document: &Document, position: usize) -> bool {
         ".md", ".rst", ".html", ".h", ".c", ".cc", ".cpp", ".hpp", ".py", ".po", ".rs", ".go", ".js", ".ts", ".java",
         ".cs", ".rb", ".pl", ".lua", ".swg", ".i",
     ];
-    // What somebody has written down may quote a log.
+    // What somebody has written down may quote a log; what comes with a program is about it.
     const WRITINGS: &[&str] = &[".md", ".rst", ".html"];
+    const COMES_ALONG: &[&str] = &["readme", "changelog", "changes", "history", "news", "contributing", "install"];
     let command =
         std::iter::once(position).chain(field::before(position, LISTED)).find_map(|at| Typed::of(document, at));
     // `src/pool.cc:140:  LOG(ERROR) << "out of memory"`, below a search.
@@ -205,18 +207,24 @@ pub fn is_listed(document: &Document, position: usize) -> bool {
         let call = words.clone().next().unwrap_or_default();
         let searches = matches!(tool, "grep" | "rg" | "zgrep" | "egrep" | "ag") || tool == "git" && call == "grep";
         // What is handed on through a pipe is another's to read, and what that one says a message.
-        let shows =
-            matches!(tool, "cat" | "sed" | "head" | "tail" | "less" | "more" | "bat") && !typed.contains(['|', '>']);
+        let shows = matches!(tool, "cat" | "sed" | "head" | "tail" | "less" | "zless" | "more" | "bat")
+            && !typed.contains(['|', '>']);
         let texts = |word: &str| TEXTS.iter().any(|end| word.ends_with(end)) || word.contains("/share/doc/");
         // Of several commands in one line the last one may have run.
         let alone = !typed.contains(';') && !typed.contains("&&");
         let help = typed.split_whitespace().any(|word| word == "--help");
-        let code = |word: &str| texts(word) && !WRITINGS.iter().any(|end| word.ends_with(end));
+        let along = |word: &str| {
+            let name = word.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
+            COMES_ALONG.contains(&name.split('.').next().unwrap_or_default())
+        };
+        let code = |word: &str| texts(word) && (along(word) || !WRITINGS.iter().any(|end| word.ends_with(end)));
+        let page = matches!(tool, "lynx" | "w3m") && words.clone().any(|word| word == "-dump");
         let history =
             matches!(tool, "git" | "hg" | "svn") && matches!(call, "log" | "show" | "blame" | "annotate" | "shortlog");
         alone
-            && (matches!(tool, "strings" | "man" | "info")
+            && (matches!(tool, "strings" | "man" | "info" | "pdftotext")
                 || help
+                || page
                 || history
                 || shows && words.clone().any(code)
                 || searches && (words.any(texts) || found()))
@@ -247,7 +255,7 @@ fn typed(line: &str) -> Option<&str> {
         (named || folder).then_some(rest)
     });
     let typed = typed.or_else(|| field::behind_a_folder(line));
-    typed.filter(|typed| typed.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '.' | '/')))
+    typed.filter(|typed| typed.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '.' | '/' | '(')))
 }
 
 /// The command that a line has behind a prompt.

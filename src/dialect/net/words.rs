@@ -51,6 +51,9 @@ pub const TRIGGERS: &[&str] = &[
     "(?i)runs out of",
     "(?i)out of ",
     "(?i)oom during",
+    "(?i)reason: oom",
+    "(?i)by an oom killer",
+    "(?i)reason: 'oom'",
     "(?i)memory threshold reached",
     "(?i)have enough",
     "(?i)FAILED_TO_ALLOC",
@@ -87,6 +90,7 @@ pub const TRIGGERS: &[&str] = &[
     "(?i)MemoryAllocation",
     "(?i)malloc failed",
     "(?i)malloc() failed",
+    "(?i)malloc() returned",
     "(?i)mmap failed",
     "(?i)VirtualAlloc commit",
     "(?i)VirtualAlloc reserve",
@@ -792,6 +796,11 @@ const SENTENCES: &[(&str, Option<Resource>)] = {
     use Resource::{Gpu, Host, Shm};
     &[
         ("no more room for lisp objects", Some(Host)),
+        // Buck2, of its daemon.
+        ("killed by an oom killer", Some(Host)),
+        // Electron's word for a window's process that is gone (shell/common/gin_converters: `render-process-gone`).
+        ("reason: oom", Some(Host)),
+        ("reason: 'oom'", Some(Host)),
         ("memory allocation fault", Some(Host)),
         // FINUFFT, include/finufft/errors.h
         ("malloc size requested greater than", Some(Host)),
@@ -1218,6 +1227,7 @@ const FAILS: &[&str] = &[
     "failure",
     "error",
     "returned null",
+    "returned nullptr",
     "returned 0",
     "unsuccessful",
     "trouble",
@@ -1366,6 +1376,10 @@ pub fn spoken(line: &str, lower: &str) -> Option<Spoken> {
         "leak",
         "issue",
         "problem",
+        // `no memory was allocated`, `no memory pool allocator`
+        "allocated",
+        "was",
+        "pool",
     ];
     let other = |end: usize| {
         let behind = lower.get(end..).unwrap_or_default().trim_start();
@@ -1382,6 +1396,11 @@ pub fn spoken(line: &str, lower: &str) -> Option<Spoken> {
     {
         return Some(Spoken { at, end, named: false, resource: None });
     }
+    // Of these there is no other kind.
+    let structure = |rest: &str| {
+        let clause: String = rest.chars().take(40).collect();
+        ["struct", "interpreter"].iter().any(|noun| clause.contains(noun))
+    };
     // What was to be allocated has a size, though nothing calls it memory.
     let sized = |at: usize, end: usize| {
         lower.get(at..end).is_some_and(|said| said.contains("alloc")) && lower.get(end..).is_some_and(has_a_plain_size)
@@ -1389,6 +1408,7 @@ pub fn spoken(line: &str, lower: &str) -> Option<Spoken> {
     if let Some((at, end)) = find(REFUSALS)
         // `does not fit on the devices (avail: 6500MB)`
         && (matter()
+            || structure(lower.get(end..).unwrap_or_default())
             || ["gpu", "cuda", "device"].iter().any(|of| lower.contains(of)) && super::roles::has_size(line)
             || sized(at, end))
         && !other(end)
@@ -1396,7 +1416,7 @@ pub fn spoken(line: &str, lower: &str) -> Option<Spoken> {
             // `the budget is exhausted, heap at 12 %`: what is exhausted stands before it, or in its own clause.
             let spent = lower.get(at..end) == Some("exhausted");
             let rest = if spent { rest.split(", ").next().unwrap_or_default() } else { rest };
-            near(rest) || sized(at, end) || lower.get(..at).is_some_and(behind_matter)
+            near(rest) || structure(rest) || sized(at, end) || lower.get(..at).is_some_and(behind_matter)
         })
     {
         return Some(Spoken { at, end, named: false, resource: None });
@@ -1411,9 +1431,12 @@ pub fn spoken(line: &str, lower: &str) -> Option<Spoken> {
     {
         return Some(Spoken { at, end, named: false, resource: None });
     }
-    if let Some((at, end)) = find(CALLS)
-        && let (Some(before), Some(rest)) = (lower.get(..at), lower.get(end..))
-    {
+    // `pool/safemalloc() called from pool.h: malloc() returned nullptr`: one of several calls on the line.
+    let mut calls: Vec<(usize, usize)> =
+        CALLS.iter().flat_map(|call| lower.match_indices(call).map(|(at, call)| (at, at + call.len()))).collect();
+    calls.sort_unstable();
+    for (at, end) in calls {
+        let (Some(before), Some(rest)) = (lower.get(..at), lower.get(end..)) else { continue };
         let clause: String = rest.chars().take(60).collect();
         let lead = before.rsplit([';', '.']).next().unwrap_or_default();
         let told = |text: &str| FAILS.iter().any(|word| text.contains(word));
@@ -1785,7 +1808,7 @@ fn near(rest: &str) -> bool {
 
 /// `could not allocate pvecback with size 848`: what was to be allocated, and a number that is called its size.
 fn has_a_plain_size(rest: &str) -> bool {
-    [" with size ", " of size "].iter().any(|words| {
+    [" with size ", " of size ", " of length "].iter().any(|words| {
         let number = rest.split_once(words).map(|(_, number)| number);
         number.is_some_and(|number| number.starts_with(|c: char| c.is_ascii_digit()))
     })
@@ -1838,6 +1861,8 @@ pub fn resource(lower: &str, own: bool) -> Option<Resource> {
         "posix_memalign",
         "java heap",
         "heap space",
+        // Erlang's allocators: `eheap_alloc: Cannot allocate 785773080 bytes of memory (of type "heap")`.
+        "of memory (of type \"",
         "系统内存",
         "主机内存",
         "物理内存",
@@ -1900,7 +1925,10 @@ pub fn resource(lower: &str, own: bool) -> Option<Resource> {
         Some(Resource::Cgroup)
     } else if any(HOST) && !device_first {
         Some(Resource::Host)
-    } else if any(DEVICE) || own && lower.contains("device") || lower.contains("device memory") {
+    } else if any(DEVICE)
+        || own && lower.replace("device list", "").replace("block device", "").contains("device")
+        || lower.contains("device memory")
+    {
         Some(Resource::Gpu)
     } else {
         None

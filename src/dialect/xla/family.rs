@@ -15,6 +15,10 @@ const AFTER: usize = 60;
 pub struct Surroundings {
     tensorflow: bool,
     jax: bool,
+    /// Sources as jaxlib's build names them, in which TensorFlow is another's: TensorFlow's own stand in no folder
+    /// `external`. Its server's do, too.
+    jaxlib: bool,
+    server: bool,
     exla: bool,
     /// PyTorch compiles by XLA, whose client still has TensorFlow's names (torch_xla 1.x).
     torch: bool,
@@ -76,6 +80,8 @@ impl Surroundings {
             || has("op_name=\"jit(")
             || has("/flax/")
             || has("/haiku/");
+        self.jaxlib |= has("external/org_tensorflow/");
+        self.server |= has("tensorflow_serving") || has("saved_model");
         self.named |= has("RESOURCE_EXHAUSTED") || has("esource exhausted") || has("XLA") || has("xla");
         self.xla |= self.named || has("emory while trying to allocate");
         self.program |= has("Execution of replica")
@@ -140,7 +146,7 @@ impl Surroundings {
             Program::Exla
         } else if self.torch {
             Program::PytorchXla
-        } else if self.jax && !spoken_by_tensorflow {
+        } else if self.jax && !spoken_by_tensorflow || self.jaxlib && !self.server {
             Program::Jax
         } else if self.tensorflow || spoken_by_tensorflow || !self.xla {
             Program::Tensorflow

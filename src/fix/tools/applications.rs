@@ -56,6 +56,24 @@ const CELLBENDER_DROPLETS: Line = option("--total-droplets-included <fewer>").no
     "并加 --projected-ambient-count-threshold 1：更少的基因",
 );
 
+const TURBODIFFUSION_SIZE: Line = said(
+    Target::Program,
+    "TurboDiffusionI2VSampler: resolution 480, num_frames 49 (8n + 1)",
+    "TurboDiffusionI2VSampler：resolution 480、num_frames 49（8n + 1）",
+);
+
+const NAPARI_LABELS: Line = said(
+    Target::Program,
+    "a newer napari, or a scale of the layers nearer to 1; or viewer.add_labels() with zeros of the image's own shape",
+    "升级 napari，或让图层的 scale 接近 1；或用 viewer.add_labels() 传入与图像同形状的零数组",
+);
+
+const IMMICH_CLIP: Line = said(
+    Target::Program,
+    "a smaller CLIP model (ViT-B-32__openai is the default) in the settings for machine learning",
+    "在机器学习设置中选更小的 CLIP 模型（默认 ViT-B-32__openai）",
+);
+
 const ALPHAFOLD_SEQUENCE: Line = said(
     Target::Program,
     "a shorter sequence, or its domains in runs of their own",
@@ -111,6 +129,11 @@ const INSTANT_NGP_PICTURES: Line = said(
     "更少或更小的图片：每张占用 宽 × 高 × 8 字节显存",
 );
 
+const RELION_PADDING: Line = option("--pad 1").note(
+    "2 unless set, eight times as much: Skip padding? Yes in the window; then --maxsig 2000",
+    "默认 2，占用约八倍：窗口中 Skip padding? 选 Yes；再试 --maxsig 2000",
+);
+
 const RELION_SIGNIFICANT: Line = option("--maxsig 2000").note(
     "then 500: poses and shifts kept of each particle; --free_gpu_memory <MB>",
     "再试 500：每个粒子保留的取向与平移数；并可加 --free_gpu_memory <MB>",
@@ -126,7 +149,53 @@ const MLC_SHARE: Line = option("mlc_llm serve ... --overrides \"gpu_memory_utili
 const MLC_CHUNK: Line = option("mlc_llm serve ... --overrides \"prefill_chunk_size=<fewer>\"")
     .note("other overrides behind a ;", "其他 overrides 用 ; 连接");
 
+const ODM_ORTHOPHOTO: Line = said(
+    Target::Program,
+    "a coarser orthophoto: --orthophoto-resolution <more> in cm a pixel (odm_orthophoto's own -resolution is pixels a \
+     metre: less); first the model's bounds, which wrong positions or control points stretch",
+    "更粗的正射影像：--orthophoto-resolution <more>（每像素厘米数；odm_orthophoto 的 -resolution 为每米像素数，\
+     应减小）；先检查模型范围：错误的位置或控制点会把它拉大",
+);
+
+const HF_WEIGHTS_ON_THE_CPU: Line =
+    option("--cpu").note("converts in host memory instead of on a GPU", "在主机内存中转换，不用 GPU");
+
+const SIMBA_FRAMES: Line = said(
+    Target::Program,
+    "fewer or shorter videos among the CSV files of project_folder/csv/targets_inserted: all frames of all of them are \
+     one table, copied for each model; else more RAM",
+    "减少 project_folder/csv/targets_inserted 中的 CSV，或用更短的视频：所有帧合成一张表，每个模型再复制一份；\
+     否则增加内存",
+);
+
 pub(super) const TOOLS: &[Tool] = &[
+    // TurboDiffusion for ComfyUI, a pack of nodes without one that makes latents: one sampler has it all. Seen in
+    // anveshane/Comfyui_turbodiffusion, README.md at 039b2a7: inputs resolution ("480" takes least, with 49 frames for
+    // 8 to 12 GB) and num_frames (8n + 1) of TurboDiffusionI2VSampler; where CUDA is out of memory these two are
+    // reduced. Each model goes back to the CPU by itself; weights are int8.
+    Tool {
+        name: "TurboDiffusion for ComfyUI",
+        files: &["/comfyui_turbodiffusion/"],
+        scripts: &[],
+        clue: None,
+        rows: &[
+            ("smaller-images", TURBODIFFUSION_SIZE),
+            ("smaller-batch", TURBODIFFUSION_SIZE),
+            ("less-at-once", TURBODIFFUSION_SIZE),
+        ],
+        lacks: &[
+            "shorter-sequences",
+            "mixed-precision",
+            "weight-offload",
+            "weight-quantisation",
+            "vae-tiling",
+            "fix-the-shape",
+            "chunk-the-operation",
+            "activation-offload",
+            "detach-logged-tensors",
+            "no-grad-in-eval",
+        ],
+    },
     // RoseTTAFold of 2021. Seen in RosettaCommons/RoseTTAFold, network/predict_e2e.py at 02eda35 and
     // predict_pyRosetta.py at 5510443: one alignment for each run; chains of more than 300 are worked on in crops, and
     // only the end-to-end form refines the whole chain on the GPU afterwards (by its issue 118 the other one fits). 16
@@ -447,6 +516,7 @@ pub(super) const TOOLS: &[Tool] = &[
             ),
             ("less-at-once", ALPHAFOLD_SEQUENCE),
             ("shorter-sequences", ALPHAFOLD_SEQUENCE),
+            ("smaller-batch", ALPHAFOLD_SEQUENCE),
         ],
         // In force: weight-offload, raise-memory-fraction, chunk-the-operation. No option: the rest, of which variables
         // would have to be passed on.
@@ -457,7 +527,7 @@ pub(super) const TOOLS: &[Tool] = &[
             "raise-runtime-limit",
             "pin-memory",
             "chunk-the-operation",
-            "smaller-batch",
+            "fix-the-shape",
             "mixed-precision",
             "weight-quantisation",
             "fused-attention",
@@ -1046,11 +1116,12 @@ pub(super) const TOOLS: &[Tool] = &[
             ("raise-memory-fraction", ALPHAFOLD_UNIFIED),
             ("less-at-once", ALPHAFOLD_SEQUENCE),
             ("shorter-sequences", ALPHAFOLD_SEQUENCE),
+            ("smaller-batch", ALPHAFOLD_SEQUENCE),
         ],
         // In force: chunk-the-operation (and mixed-precision for multimers). No option: the rest.
         lacks: &[
             "chunk-the-operation",
-            "smaller-batch",
+            "fix-the-shape",
             "mixed-precision",
             "weight-quantisation",
             "fused-attention",
@@ -1177,6 +1248,7 @@ pub(super) const TOOLS: &[Tool] = &[
         scripts: &["relion_refine", "relion_refine_mpi", "relion"],
         clue: None,
         rows: &[
+            ("less-at-once", RELION_PADDING),
             ("less-at-once", RELION_SIGNIFICANT),
             (
                 "less-at-once",
@@ -1185,10 +1257,7 @@ pub(super) const TOOLS: &[Tool] = &[
                     "并减少每个 GPU 上的进程：--gpu \"0:1:2:3\"",
                 ),
             ),
-            (
-                "smaller-images",
-                option("--pad 1").note("in the window: Skip padding? Yes", "窗口中：Skip padding? 选 Yes"),
-            ),
+            ("smaller-images", RELION_PADDING),
             (
                 "read-less-at-once",
                 said(
@@ -1316,6 +1385,23 @@ pub(super) const TOOLS: &[Tool] = &[
                     .note("or pictures made smaller before", "或事先缩小照片"),
             ),
             ("less-at-once", option("--pc-quality low").note("or --no-gpu", "或 --no-gpu")),
+        ],
+        lacks: &["smaller-batch", "mixed-precision", "chunk-the-operation", "weight-quantisation", "more-devices"],
+    },
+    // OpenDroneMap where a program of its own fails, in whose folder (OpenDroneMap/bin) it shows, by its orthophoto: a
+    // picture of the model's bounds in one array. Seen in OpenDroneMap/ODM, its issues 225 (800 TB at 20 pixels a
+    // metre), 200 (109 GB, made with 1.0), 1085 and 1020 (--orthophoto-resolution in cm a pixel, a larger one is
+    // coarser; -resolution is odm_orthophoto's own, in pixels a metre), and 1815 (bounds of 15 by 21 km).
+    Tool {
+        name: "OpenDroneMap's orthophoto",
+        files: &[],
+        scripts: &["opendronemap", "odm_orthophoto", "enough memory to render the orthophoto"],
+        clue: None,
+        rows: &[
+            ("less-at-once", ODM_ORTHOPHOTO),
+            ("read-less-at-once", ODM_ORTHOPHOTO),
+            ("fix-the-shape", ODM_ORTHOPHOTO),
+            ("fewer-at-once", option("--max-concurrency 2").note("all cores unless set", "默认用全部核心")),
         ],
         lacks: &["smaller-batch", "mixed-precision", "chunk-the-operation", "weight-quantisation", "more-devices"],
     },
@@ -2079,7 +2165,8 @@ pub(super) const TOOLS: &[Tool] = &[
     // AUTOMATIC1111's web UI. Seen in AUTOMATIC1111/stable-diffusion-webui: modules/cmd_args.py,
     // modules/shared_options.py (stored versions of 1.6 to 1.7; "Maximum number of checkpoints loaded at the
     // same time", "FP8 weight" in later ones). --medvram-sdxl by Forge's copy of the same file. Options go into
-    // COMMANDLINE_ARGS of webui-user.bat or .sh.
+    // COMMANDLINE_ARGS of webui-user.bat or .sh. On a Mac the watermark may lie above what the card has (Fooocus' issue
+    // 1152: 6.80 GB allowed on a Radeon of 4 GB), so that fewer parts of the model on it come beside a higher one.
     Tool {
         name: "AUTOMATIC1111's web UI",
         files: &["/stable-diffusion-webui/"],
@@ -2092,6 +2179,18 @@ pub(super) const TOOLS: &[Tool] = &[
                     "in COMMANDLINE_ARGS; SDXL alone: --medvram-sdxl; then --lowvram",
                     "写入 COMMANDLINE_ARGS；仅 SDXL：--medvram-sdxl；再试 --lowvram",
                 ),
+            ),
+            (
+                "mps-watermark",
+                option("--medvram").note(
+                    "in COMMANDLINE_ARGS; then --lowvram, and a smaller Width and Height",
+                    "写入 COMMANDLINE_ARGS；再试 --lowvram，并减小 Width 与 Height",
+                ),
+            ),
+            (
+                "mps-watermark",
+                line(Target::Shell, "export PYTORCH_MPS_HIGH_WATERMARK_RATIO=0.0")
+                    .note("no limit: save your work first", "取消上限：请先保存工作"),
             ),
             (
                 "fused-attention",
@@ -2564,13 +2663,12 @@ pub(super) const TOOLS: &[Tool] = &[
                 ),
             ),
             ("less-at-once", option("MACHINE_LEARNING_REQUEST_THREADS=1").note("all cores unless set", "默认全部核心")),
+            ("weight-quantisation", IMMICH_CLIP),
+            ("load-weights-once", IMMICH_CLIP),
+            ("raise-host-limit", IMMICH_CLIP),
             (
-                "weight-quantisation",
-                said(
-                    Target::Program,
-                    "a smaller CLIP model in the settings for machine learning",
-                    "在机器学习设置中选更小的 CLIP 模型",
-                ),
+                "raise-host-limit",
+                said(Target::Program, "more memory for the container of machine learning", "给机器学习容器更多内存"),
             ),
             ("other-device", option("MACHINE_LEARNING_DEVICE_ID=<index>")),
         ],
@@ -2603,5 +2701,58 @@ pub(super) const TOOLS: &[Tool] = &[
             ),
         ],
         lacks: &["kv-cache-dtype", "weight-offload", "fewer-sequences", "smaller-batch", "more-devices"],
+    },
+    // napari's button for a new layer of labels. Seen in napari/napari, its issues 1407 (0.3.5 makes zeros of the
+    // world's extent in voxels: a scale of 300 makes them terabytes), 1360 (which took the layers' spacing for it) and
+    // 1513. An array of labels that is given has its own shape.
+    Tool {
+        name: "napari's button for labels",
+        files: &["/napari/_qt/qt_viewer_buttons.py"],
+        scripts: &[],
+        clue: None,
+        rows: &[("read-less-at-once", NAPARI_LABELS), ("fix-the-shape", NAPARI_LABELS)],
+        lacks: &["chunk-the-operation", "no-python-lists-in-dataset", "fewer-workers"],
+    },
+    // to_hf_weights.py of mesh-transformer-jax and its forks, which makes Hugging Face's weights of a checkpoint: there
+    // is no text and no batch. Seen in kingoflolz/mesh-transformer-jax (at 451c217: --cpu, --debug; it switches JAX's
+    // preallocation off itself) and henk717/mesh-transformer-jax (--dtype, fp16 unless set; --cpu runs the resharding
+    // there "instead of searching for jax device").
+    Tool {
+        name: "to_hf_weights.py",
+        files: &[],
+        scripts: &["to_hf_weights.py"],
+        clue: None,
+        rows: &[("other-device", HF_WEIGHTS_ON_THE_CPU), ("load-to-cpu", HF_WEIGHTS_ON_THE_CPU)],
+        // In force: 16 bit, and no preallocation.
+        lacks: &[
+            "less-at-once",
+            "smaller-batch",
+            "smaller-eval-batch",
+            "smaller-images",
+            "shorter-sequences",
+            "mixed-precision",
+            "preallocation-fraction",
+            "gradient-checkpointing",
+            "activation-offload",
+            "chunk-the-operation",
+        ],
+    },
+    // SimBA, a window that trains forests of scikit-learn. Seen in sgoldenlab/simba, its issue 24 (ten files, 600 000
+    // frames, refused where the table is copied) and under_sample_ratio in project_config.ini, which is applied behind
+    // that copy.
+    Tool {
+        name: "SimBA",
+        files: &["/train_multiple_models_from_meta.py", "/site-packages/simba/"],
+        scripts: &[],
+        clue: None,
+        rows: &[("raise-host-limit", SIMBA_FRAMES), ("read-less-at-once", SIMBA_FRAMES)],
+        lacks: &[
+            "stream-the-data",
+            "no-python-lists-in-dataset",
+            "fewer-workers",
+            "smaller-batch",
+            "mixed-precision",
+            "chunk-the-operation",
+        ],
     },
 ];

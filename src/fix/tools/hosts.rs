@@ -113,7 +113,218 @@ const STAR_INDEX: Line = said(
     "contig 很多的索引：--genomeChrBinNbits <bits>，再试 --genomeSAsparseD 2；否则换内存更大的机器",
 );
 
+const CHROMIUM_SHM: Line = said(
+    Target::Program,
+    "in a container: docker run --shm-size=1g, or --disable-dev-shm-usage of the browser; else more RAM",
+    "容器中：docker run --shm-size=1g，或浏览器的 --disable-dev-shm-usage；否则增加内存",
+);
+
+const OPS_MANAGER_HEAP: Line = said(
+    Target::Program,
+    "smaller -Xms<size> and -Xmx<size> in JAVA_MMS_UI_OPTS of conf/mms.conf, or fewer programs beside it",
+    "在 conf/mms.conf 的 JAVA_MMS_UI_OPTS 中减小 -Xms<size> 与 -Xmx<size>，或减少同机的其他程序",
+);
+
+const MITSUBA_SAMPLES: Line = said(
+    Target::Program,
+    "samples_per_pass 1 in the scene's integrator, a smaller film; or a variant without autodiff: -m gpu_rgb",
+    "场景的 integrator 中设 samples_per_pass 1、减小 film；或用不带 autodiff 的变体：-m gpu_rgb",
+);
+
+const SUNSHINE_RESOLUTION: Line = said(
+    Target::Program,
+    "a lower resolution of the stream, set in the client (Moonlight); fewer programs on this GPU",
+    "在客户端（Moonlight）降低串流分辨率；减少该 GPU 上的其他程序",
+);
+
+const FFMPEG_DEVICE: Line = option("-hwaccel_device <index>")
+    .note("before -i; and -gpu <index> of the encoder", "写在 -i 之前；编码器另加 -gpu <index>");
+
+const CANU_STAGE: Line = said(
+    Target::Program,
+    "of a job that canu submits: <stage>Memory=<GB>, redMemory for red.*.out, batMemory for bat.*.out; else more RAM",
+    "canu 提交的作业：<stage>Memory=<GB>，red.*.out 用 redMemory，bat.*.out 用 batMemory；否则增加内存",
+);
+
+const PSDR_SAMPLES: Line = option("\"spp\": 4, \"sppe\": 4, \"sppse\": 4").note(
+    "examples/config.py, in AD of the test; a larger \"npass\" makes up for it",
+    "examples/config.py 中该测试的 AD；用更大的 \"npass\" 弥补",
+);
+
+const MUMMER: Line = said(
+    Target::Program,
+    "nucmer without --maxmatch, -t <fewer>, --batch=<number> (bases of the reference at a time); else more RAM",
+    "nucmer 去掉 --maxmatch、-t <fewer>、--batch=<number>（每次处理的参考碱基数）；否则增加内存",
+);
+
+const NTHITS: Line = said(
+    Target::Program,
+    "fewer bits for each k-mer: nthits -b 16 or less; where it counts 0 distinct k-mers, check the reads; else RAM",
+    "每个 k-mer 用更少的位：nthits -b 16 或更小；若统计出 0 个不同 k-mer，先检查 reads；否则增加内存",
+);
+
+const MEGAHIT: Line = said(
+    Target::Program,
+    "megahit --kmin-1pass, which is slower; then --k-min 27 --min-count 3 --no-mercy; else more RAM",
+    "megahit --kmin-1pass（更慢）；再试 --k-min 27 --min-count 3 --no-mercy；否则增加内存",
+);
+
+const KUBELET_RESERVED: Line = said(
+    Target::Kubernetes,
+    "memory: <more> in kubeReserved of the kubelet's configuration, or --kube-reserved=memory=<more>: where that is \
+     enforced, it is this group's limit",
+    "在 kubelet 配置的 kubeReserved 中设 memory: <more>，或 --kube-reserved=memory=<more>：启用时它就是该组的上限",
+);
+
 pub(super) const TOOLS: &[Tool] = &[
+    // Chromium, and what carries it. Seen in its base/process/memory.cc: these words, behind FATAL. Docker gives
+    // /dev/shm 64 MB, and Chromium's processes share memory by it unless --disable-dev-shm-usage is given; by
+    // WebPageTest.agent's issue 327 more memory did not help. It stands before programs that run beside it.
+    Tool {
+        name: "Chromium",
+        files: &[],
+        scripts: &["Out of memory. size="],
+        clue: None,
+        rows: &[("raise-host-limit", CHROMIUM_SHM), ("shm-size", CHROMIUM_SHM)],
+        lacks: WITHOUT_BATCHES,
+    },
+    // AWS Lambda: the memory size is the function's, 128 to 10240 MB, and CPU goes with it. Its command line interface,
+    // page lambda update-function-configuration (--function-name, --memory-size). Nothing can be typed where it runs.
+    Tool {
+        name: "AWS Lambda",
+        files: &[],
+        scripts: &["aws-lambda"],
+        clue: None,
+        rows: &[(
+            "raise-host-limit",
+            line(Target::Shell, "aws lambda update-function-configuration --function-name <name> --memory-size <MB>")
+                .note(
+                    "above the Memory Size of the REPORT line, 10240 at most",
+                    "大于 REPORT 行的 Memory Size，至多 10240",
+                ),
+        )],
+        lacks: &["swap", "record-a-snapshot", "raise-ulimit", "choose-the-victim", "shm-size"],
+    },
+    // R's own limit, of releases whose message names the function that moves it: R's page memlimits (megabytes, Inf for
+    // none; below what is in use it does nothing), and Memory for R_MAX_VSIZE. Older ones have the variable alone.
+    Tool {
+        name: "R's vector limit",
+        files: &[],
+        scripts: &["vector memory limit of "],
+        clue: None,
+        rows: &[(
+            "raise-runtime-limit",
+            option("mem.maxVSize(<MB>)").note(
+                "below the RAM; for good R_MAX_VSIZE=<size> in ~/.Renviron",
+                "低于内存；长期设置为 ~/.Renviron 中的 R_MAX_VSIZE=<size>",
+            ),
+        )],
+        lacks: WITHOUT_BATCHES,
+    },
+    // Nextcloud's occ in its container, where php.ini takes memory_limit from PHP_MEMORY_LIMIT, which sudo and su leave
+    // out: PHP then keeps 2 MiB and fails at the loader of its libraries. nextcloud/docker's issues 1413, 1818 and
+    // 1833.
+    Tool {
+        name: "Nextcloud's occ",
+        files: &[],
+        scripts: &["/3rdparty/composer/autoload_real.php"],
+        clue: None,
+        rows: &[(
+            "raise-runtime-limit",
+            line(Target::Shell, "sudo -E -u www-data php occ ...").note(
+                "-E keeps the container's PHP_MEMORY_LIMIT; else php -d memory_limit=512M occ ...",
+                "-E 保留容器的 PHP_MEMORY_LIMIT；否则 php -d memory_limit=512M occ ...",
+            ),
+        )],
+        lacks: WITHOUT_BATCHES,
+    },
+    // Claymore's miner, of which no source is public: its words at the DAG of Ethash, which has a size of the epoch and
+    // grows. No option of its is given.
+    Tool {
+        name: "Claymore's miner",
+        files: &[],
+        scripts: &["cannot allocate big buffer for DAG"],
+        clue: None,
+        rows: &[(
+            "other-device",
+            said(
+                Target::Program,
+                "a card with more memory than the DAG has, or a coin of a smaller one",
+                "显存大于 DAG 的显卡，或 DAG 更小的币种",
+            ),
+        )],
+        lacks: OF_A_FIXED_SIZE,
+    },
+    // MongoDB Ops Manager, whose JVM is called mms-app. Seen in its conf/mms.conf, as scripts and MongoDB's operator
+    // edit it (JAVA_MMS_UI_OPTS; by the operator's tests its heap is computed from the limit of the container).
+    Tool {
+        name: "MongoDB Ops Manager",
+        files: &[],
+        scripts: &["mms-app"],
+        clue: None,
+        rows: &[
+            (
+                "raise-host-limit",
+                said(
+                    Target::Program,
+                    "a larger machine; in Kubernetes a memory request of the pods as large as they grow",
+                    "更大的机器；Kubernetes 中把 Pod 的 memory request 设为其实际用量",
+                ),
+            ),
+            ("fewer-at-once", OPS_MANAGER_HEAP),
+            ("smaller-buffers", OPS_MANAGER_HEAP),
+        ],
+        lacks: WITHOUT_BATCHES,
+    },
+    // Sunshine, which streams a desktop. Seen in LizardByte/Sunshine, src/platform/linux/cuda.cu at 01e218d
+    // (tex_t::make: an array of the picture's height and pitch). The client asks for the resolution.
+    Tool {
+        name: "Sunshine",
+        files: &[],
+        scripts: &["sunshine", "Couldn't allocate cuda array: "],
+        clue: None,
+        rows: &[("smaller-batch", SUNSHINE_RESOLUTION), ("less-at-once", SUNSHINE_RESOLUTION)],
+        lacks: &[
+            "other-device",
+            "mixed-precision",
+            "smaller-images",
+            "chunk-the-operation",
+            "weight-quantisation",
+            "launch-blocking",
+        ],
+    },
+    // psdr-cuda, whose wavefronts have the words of Mitsuba 2. Seen in uci-rendering/psdr-cuda, examples/config.py at
+    // 3340699 (spp, sppe, sppse and npass in "AD" of a test); by its issue 7 sppse 64 is too many for 11 GB, 4 of
+    // each fit, and more passes make the estimate as clean.
+    Tool {
+        name: "psdr-cuda",
+        files: &["/psdr-cuda/"],
+        scripts: &["psdr_test.py"],
+        clue: None,
+        rows: &[
+            ("less-at-once", PSDR_SAMPLES),
+            ("smaller-batch", PSDR_SAMPLES),
+            (
+                "smaller-images",
+                said(
+                    Target::Program,
+                    "a smaller width and height of the film in the scene's file",
+                    "在场景文件中减小 film 的 width 与 height",
+                ),
+            ),
+        ],
+        lacks: &["mixed-precision", "weight-quantisation", "chunk-the-operation", "gradient-checkpointing"],
+    },
+    // Mitsuba 2 and its wavefronts. Seen in mitsuba-renderer's documentation of the integrators (samples_per_pass
+    // divides the samples of each pixel into passes) and of the variants (gpu_autodiff_* keep what derivatives need).
+    Tool {
+        name: "Mitsuba 2",
+        files: &[],
+        scripts: &["mitsuba", "mitsuba.exe"],
+        clue: None,
+        rows: &[("less-at-once", MITSUBA_SAMPLES), ("smaller-batch", MITSUBA_SAMPLES)],
+        lacks: &["mixed-precision", "weight-quantisation", "chunk-the-operation", "launch-blocking"],
+    },
     // GHC's runtime, at the limit that -M sets. Its own words end in this semicolon (rts/hooks/OutOfHeap.c):
     // "NAME: Heap exhausted;", "Use `+RTS -M<size>' to increase it.". GHCRTS is read as what stands between +RTS and
     // -RTS; a program that was linked without -rtsopts refuses both.
@@ -436,6 +647,30 @@ pub(super) const TOOLS: &[Tool] = &[
         )],
         lacks: &["smaller-batch", "mixed-precision"],
     },
+    // LLVM's own build by Ninja, told by what it links. Seen in llvm/llvm-project, its page on CMake:
+    // LLVM_PARALLEL_LINK_JOBS is of Ninja's pools alone (make -j bounds all jobs), LLVM_USE_LINKER=lld,
+    // CMAKE_BUILD_TYPE Debug unless set, whose executables take most to link.
+    Tool {
+        name: "LLVM's build",
+        files: &[
+            "/tools/llc/cmakefiles/llc.dir/llc.cpp",
+            "/tools/lli/cmakefiles/lli.dir/lli.cpp",
+            "/tools/opt/cmakefiles/opt.dir/opt.cpp",
+            "/tools/bugpoint/cmakefiles/bugpoint.dir/bugpoint.cpp",
+            "/tools/llvm-exegesis/cmakefiles/",
+            "/tools/clang/tools/driver/cmakefiles/clang.dir/driver.cpp",
+        ],
+        scripts: &[],
+        clue: None,
+        rows: &[(
+            "fewer-at-once",
+            line(Target::Shell, "cmake -DLLVM_PARALLEL_LINK_JOBS=1 ...").note(
+                "with Ninja, else make -j1; CMAKE_BUILD_TYPE=Release, LLVM_USE_LINKER=lld",
+                "用于 Ninja，否则 make -j1；CMAKE_BUILD_TYPE=Release、LLVM_USE_LINKER=lld",
+            ),
+        )],
+        lacks: &["smaller-batch", "mixed-precision"],
+    },
     // Composer, bin/composer at eba7baa (2026-08) and doc/articles/troubleshooting.md: it sets its limit itself, to
     // COMPOSER_MEMORY_LIMIT, or to 1.5 GB where php.ini has less. A composer.json with narrower versions needs less.
     Tool {
@@ -466,6 +701,33 @@ pub(super) const TOOLS: &[Tool] = &[
         ],
         lacks: WITHOUT_BATCHES,
     },
+    // ffmpeg's frames on a GPU, by the name of the context that gives them (libavutil/hwcontext_cuda.c). Each output of
+    // a command has an encoder with frames of its own.
+    Tool {
+        name: "ffmpeg's device memory",
+        files: &[],
+        scripts: &["[AVHWDeviceContext @ "],
+        clue: None,
+        rows: &[
+            (
+                "less-at-once",
+                said(
+                    Target::Program,
+                    "fewer outputs in one command, one encoder after another; then -surfaces 8 behind -c:v h264_nvenc",
+                    "减少一条命令中的输出，编码器依次运行；再在 -c:v h264_nvenc 之后加 -surfaces 8",
+                ),
+            ),
+            ("other-device", FFMPEG_DEVICE),
+        ],
+        lacks: &[
+            "smaller-batch",
+            "mixed-precision",
+            "weight-quantisation",
+            "weight-offload",
+            "chunk-the-operation",
+            "launch-blocking",
+        ],
+    },
     // ffmpeg's encoders and decoders of NVIDIA, libavcodec/nvenc_h264.c and cuviddec.c: -surfaces (0 to 64; by itself
     // as many as the settings ask for), -gpu of the encoder, -hwaccel_device of the decoder. keylase/nvidia-patch's
     // README lowers -surfaces to 8 for "CreateBitstreamBuffer failed: out of memory (10)".
@@ -490,13 +752,16 @@ pub(super) const TOOLS: &[Tool] = &[
                     "减少同时的编码器：GeForce 驱动限制其数量；-c:v libx264 不占用",
                 ),
             ),
-            (
-                "other-device",
-                option("-hwaccel_device <index>")
-                    .note("before -i; and -gpu <index> of the encoder", "写在 -i 之前；编码器另加 -gpu <index>"),
-            ),
+            ("other-device", FFMPEG_DEVICE),
         ],
-        lacks: &["smaller-batch", "mixed-precision", "weight-quantisation", "weight-offload", "chunk-the-operation"],
+        lacks: &[
+            "smaller-batch",
+            "mixed-precision",
+            "weight-quantisation",
+            "weight-offload",
+            "chunk-the-operation",
+            "launch-blocking",
+        ],
     },
     // Redis, redis.conf at 4f8cdc2 (2024-10): maxmemory-policy is noeviction unless set, under which writes are refused
     // once maxmemory is reached; a cache may drop what is used least. Both can be set while it runs. What keeps jobs in
@@ -579,6 +844,42 @@ pub(super) const TOOLS: &[Tool] = &[
         rows: &[("lower-engine-memory", option("--kv_cache_free_gpu_mem_fraction {tried}"))],
         lacks: &["more-devices", "max-model-len", "kv-cache-dtype"],
     },
+    // MUMmer 4's nucmer. Seen in its usage (4.0.0beta2): -t all cores, --batch=BASES "from the reference", --maxmatch;
+    // mummer4/mummer's issues 98 (-t 32 --maxmatch: more RAM), 47 and 86 (fewer threads).
+    Tool {
+        name: "MUMmer",
+        files: &[],
+        scripts: &["nucmer"],
+        clue: None,
+        rows: &[
+            ("raise-host-limit", MUMMER),
+            ("read-less-at-once", option("nucmer --batch=<number> ...").note("without --maxmatch", "去掉 --maxmatch")),
+            ("fewer-at-once", option("nucmer -t <fewer> ...").note("all cores unless set", "默认用全部核心")),
+        ],
+        lacks: WITHOUT_BATCHES,
+    },
+    // ntHits. Seen in bcgsc/ntHits, README.md (-b 16, -t 16, -k 64), and BirolLab/ntHits' issue 10 (-b36: a lower -b).
+    Tool {
+        name: "ntHits",
+        files: &[],
+        scripts: &["nthits", "ntHits"],
+        clue: None,
+        rows: &[("raise-host-limit", NTHITS), ("read-less-at-once", NTHITS)],
+        lacks: WITHOUT_BATCHES,
+    },
+    // MEGAHIT, by the words of its graph's builder. Seen in its usage (1.2.9): --min-count 2, --k-min 21, --no-mercy,
+    // --kmin-1pass; voutcn/megahit's issues 97 and 164 (--kmin-1pass). Its -m bounds no more than what it sorts in.
+    Tool {
+        name: "MEGAHIT",
+        files: &[],
+        scripts: &["megahit", "megahit_sdbg_build", "megahit_core", "Adding mercy edges..."],
+        clue: None,
+        rows: &[
+            ("raise-host-limit", MEGAHIT),
+            ("read-less-at-once", option("megahit --kmin-1pass ...").note("slower", "更慢")),
+        ],
+        lacks: WITHOUT_BATCHES,
+    },
     // STAR, source/parametersDefault (2.7.0d): genomeChrBinNbits (18; min(18, log2(GenomeLength/NumberOfReferences))
     // for many of them, its issue 103), genomeSAsparseD, limitBAMsortRAM, limitGenomeGenerateRAM (31 GB), genomeLoad,
     // limitIObufferSize (for each thread), outBAMsortingBinsN (50), outSAMtype; its release notes name the bins first
@@ -623,20 +924,16 @@ pub(super) const TOOLS: &[Tool] = &[
     // Canu: src/pipelines/canu/Defaults.pm (maxMemory, maxThreads, merylMemory, redMemory, batMemory,
     // readSamplingCoverage)
     // and documentation/source/parameter-reference.rst ({prefix}Memory in GB of one job, {prefix}Threads,
-    // {prefix}Concurrency, the last without a grid only). These options have no hyphen.
+    // {prefix}Concurrency, the last without a grid only). These options have no hyphen. What a scheduler ended is a job
+    // of canu's own, named for its stage (issues 594 and 1480); maxMemory bounds stages and gives none more.
     Tool {
         name: "Canu",
         files: &[],
         scripts: &["canu", "bogart", "meryl", "overlapInCore", "utgcns"],
         clue: None,
         rows: &[
-            (
-                "raise-runtime-limit",
-                option("maxMemory=<GB of the job>").note(
-                    "for one stage: merylMemory, redMemory, batMemory, …",
-                    "单个步骤：merylMemory、redMemory、batMemory 等",
-                ),
-            ),
+            ("raise-host-limit", CANU_STAGE),
+            ("raise-runtime-limit", CANU_STAGE),
             (
                 "read-less-at-once",
                 option("maxMemory=<GB> maxThreads=<fewer>").note(
@@ -1099,6 +1396,17 @@ pub(super) const TOOLS: &[Tool] = &[
         ],
         lacks: &[],
     },
+    // The kubelet where it is itself what the kernel ends. Seen in Kubernetes' page on reserving compute resources
+    // (kubeReserved, kubeReservedCgroup, enforceNodeAllocatable) and awslabs/amazon-eks-ami's pull request 419, in
+    // which /podruntime.slice had too little.
+    Tool {
+        name: "kubelet",
+        files: &[],
+        scripts: &["(kubelet) total-vm:"],
+        clue: None,
+        rows: &[("raise-host-limit", KUBELET_RESERVED)],
+        lacks: &["smaller-batch", "mixed-precision", "fewer-workers"],
+    },
     // Elasticsearch, docs/reference/setup/advanced-configuration.asciidoc (8.x): files *.options in jvm.options.d,
     // -Xms and -Xmx alike, half of the memory at most; the root jvm.options is not to be edited; ES_JAVA_OPTS wins
     // over them. It IGNORES JAVA_TOOL_OPTIONS and JAVA_OPTS: the general line for a start script does nothing here.
@@ -1107,7 +1415,7 @@ pub(super) const TOOLS: &[Tool] = &[
     Tool {
         name: "Elasticsearch or OpenSearch",
         files: &[],
-        scripts: &["elasticsearch", "opensearch"],
+        scripts: &["elasticsearch", "opensearch", "CircuitBreakingException: [parent] Data too large"],
         clue: None,
         rows: &[
             (
@@ -1117,6 +1425,7 @@ pub(super) const TOOLS: &[Tool] = &[
                     "config/jvm.options.d/heap.options: -Xms<size> and -Xmx<size>, alike, half of the RAM at most",
                     "config/jvm.options.d/heap.options 中设相同的 -Xms<size> 与 -Xmx<size>：不超过内存一半",
                 )
+                .note("before 7.7: config/jvm.options", "7.7 之前：config/jvm.options")
                 .unless("area"),
             ),
             (
@@ -1198,6 +1507,22 @@ pub(super) const TOOLS: &[Tool] = &[
         ],
         lacks: &["smaller-batch", "mixed-precision", "fewer-workers"],
     },
+    // InnoDB where its pool is refused at the start: linuxserver/docker-mariadb's issue 29 (256M on a Raspberry Pi;
+    // 128M starts; its file is custom.cnf), docker-library/mysql's issue 248 (the 128M that it has unless set).
+    Tool {
+        name: "InnoDB's buffer pool",
+        files: &[],
+        scripts: &["annot allocate memory for the buffer pool"],
+        clue: None,
+        rows: &[(
+            "smaller-buffers",
+            line(Target::Shell, "innodb_buffer_pool_size = <half>").note(
+                "of what it is now, 128M unless set; in my.cnf, custom.cnf of linuxserver's image",
+                "现值（默认 128M）的一半；写入 my.cnf，linuxserver 镜像为 custom.cnf",
+            ),
+        )],
+        lacks: &["smaller-batch", "mixed-precision", "fewer-workers"],
+    },
     // MySQL and MariaDB on small machines: performance_schema = OFF beside innodb_buffer_pool_size (users' my.cnf for
     // low memory; MySQL has it on from 5.6.6 on, where it takes some 400 MB with a table cache of the default size).
     // A pool of half of the limit may be more than the 128M that it has unless set. In the place of
@@ -1223,7 +1548,8 @@ pub(super) const TOOLS: &[Tool] = &[
     },
     // ClickHouse at the limit of the whole server. Seen in ClickHouse/ClickHouse, programs/server/Server.cpp: unless
     // set it is max_server_memory_usage_to_ram_ratio (0.9) of what the machine or container has, and a larger
-    // max_server_memory_usage is lowered to that. The words are those of its releases since and before 24.10.
+    // max_server_memory_usage is lowered to that. The words are those of its releases since and before 24.10. Its count
+    // may drift from what it holds (issue 77102); memory_worker_correct_memory_tracker, off unless set, corrects it.
     Tool {
         name: "ClickHouse at its server's limit",
         files: &[],
@@ -1246,6 +1572,11 @@ pub(super) const TOOLS: &[Tool] = &[
                 "raise-runtime-limit",
                 option("max_server_memory_usage: <more>")
                     .note("only where it was set lower, as a round figure is", "仅当它曾被设得更低：整数上限多是如此"),
+            ),
+            (
+                "raise-runtime-limit",
+                option("memory_worker_correct_memory_tracker: true")
+                    .note("where the RSS that it prints lies far below the limit", "若其打印的 RSS 远低于上限"),
             ),
             ("smaller-buffers", option("mark_cache_size: <smaller>").note("and the other caches", "以及其他缓存")),
             ("fewer-at-once", option("SET max_threads = <fewer>").note("of one query", "单个查询的线程数")),
@@ -1556,6 +1887,34 @@ pub(super) const TOOLS: &[Tool] = &[
         clue: None,
         rows: &[],
         lacks: OF_A_FIXED_SIZE,
+    },
+    // lolMiner, which is closed: its words at the DAG, and Lolliedieb/lolMiner-releases' issues 102, 132, 151 and 198:
+    // --4g-alloc-size of 4-GB cards helped none of NVIDIA's, where zombie mode does not work; ETC has a smaller DAG.
+    // --devices chooses cards (issue 155). What lacks room is the card.
+    Tool {
+        name: "lolMiner",
+        files: &[],
+        scripts: &["lolMiner", "lolMiner.exe", "insufficient memory for DAG epoch "],
+        clue: None,
+        rows: &[(
+            "other-device",
+            option("--devices <index>").note(
+                "a card with more memory than the DAG; else a coin of a smaller one; AMD, 4 GB: --4g-alloc-size <MB>",
+                "显存大于 DAG 的显卡；否则换 DAG 更小的币种；4 GB 的 AMD 卡：--4g-alloc-size <MB>",
+            ),
+        )],
+        lacks: &[
+            "smaller-batch",
+            "less-at-once",
+            "more-devices",
+            "mixed-precision",
+            "weight-quantisation",
+            "weight-offload",
+            "chunk-the-operation",
+            "read-less-at-once",
+            "fewer-workers",
+            "swap",
+        ],
     },
     // NexusMiner. Seen in Nexusoft/NexusMiner, src/config/src/config/config.cpp and validator.cpp: a worker has
     // "hardware" and, for gpu, "device", and nothing to halve. By its issue 9 it is the machine's memory and Windows'

@@ -33,13 +33,183 @@ const FAISS_HALF: Line = option("co = faiss.GpuClonerOptions(); co.useFloat16 = 
     "index_cpu_to_gpu(res, 0, index, co)；并设 res.setTempMemory(2**26)",
 );
 
+const PADDLE_CHUNK: Line = line(Target::Shell, "export FLAGS_fraction_of_gpu_memory_to_use=0.5").note(
+    "0.92 unless set: the size of each piece that its pool asks for; then a smaller batch",
+    "默认 0.92：其内存池每次申请的块大小；再减小批",
+);
+
+const THEANO_CNMEM: Line = line(Target::Shell, "THEANO_FLAGS=...,lib.cnmem=0.8 <your command>").note(
+    "1 asks for the whole card, 0 for no pool; [lib] cnmem in ~/.theanorc",
+    "1 会申请整张卡，0 不用内存池；或 ~/.theanorc 的 [lib] cnmem",
+);
+
+const JULIA_RECLAIM: Line = option("GC.gc(true); CUDA.reclaim()").note(
+    "and x = nothing for arrays that are done; then a newer CUDA.jl",
+    "不再用的数组设 x = nothing；再升级 CUDA.jl",
+);
+
+const KNET_FREE: Line = option("x = nothing; GC.gc(); Knet.gc()").note(
+    "each array that is done, ans at the prompt too; or a smaller minibatch",
+    "不再用的数组，提示符下的 ans 也算；或减小 minibatch",
+);
+
+const LANGSAM_MODEL: Line = option("LangSAM(sam_type=\"sam2.1_hiera_tiny\")").note(
+    "before SAM 2: vit_b; one smaller picture in each predict()",
+    "SAM 2 之前用 vit_b；每次 predict() 一张较小的图片",
+);
+
 const THEANO_SOFTMAX: Line = said(
     Target::Program,
     "a smaller batch or vocabulary: the array has a column for each word; floatX=float32 in THEANO_FLAGS halves it",
     "更小的批或词表：数组每个词一列；在 THEANO_FLAGS 中设 floatX=float32 可减半",
 );
 
+const THEANO_PREALLOCATE: Line = line(Target::Shell, "THEANO_FLAGS=...,gpuarray.preallocate=0.8 <your command>").note(
+    "1 leaves cuDNN nothing; or [gpuarray] preallocate in ~/.theanorc; lib.cnmem of the older back end",
+    "1 不给 cuDNN 留显存；或 ~/.theanorc 的 [gpuarray] preallocate；旧后端为 lib.cnmem",
+);
+
+const ABTEM_PARTITIONS: Line = option("SMatrix(..., num_partitions=<number>)")
+    .note("or a larger interpolation, fewer gpts", "或更大的 interpolation、更少的 gpts");
+
+const PYCARET_COLLINEARITY: Line = option("setup(..., remove_perfect_collinearity=False)")
+    .note("it makes a matrix of columns × columns; then fewer columns", "该步骤会建立 列数 × 列数 的矩阵；再减少列");
+
 pub(super) const TOOLS: &[Tool] = &[
+    // PaddlePaddle's pool up to 1.4: where what it has does not suffice, another piece of the size that a share of the
+    // whole card makes is asked for. Seen in PaddlePaddle/Paddle, paddle/fluid/platform/gpu_info.cc (GpuMaxChunkSize,
+    // the words of its check; 0.92 of 95 % of the card), its issues 8992 (of which the request is no size of the
+    // program's), 15426 and 15458 (a smaller share, or a smaller batch).
+    Tool {
+        name: "PaddlePaddle's pool of 2018",
+        files: &[],
+        scripts: &[
+            "enforce allocating <= available failed",
+            "enforce allocating < available failed",
+            "Expected allocating <= available, but received allocating:",
+        ],
+        clue: None,
+        rows: &[
+            ("preallocation-fraction", PADDLE_CHUNK),
+            ("fix-the-shape", PADDLE_CHUNK),
+            ("smaller-pool", PADDLE_CHUNK),
+        ],
+        lacks: &["chunk-the-operation"],
+    },
+    // Theano's pool, made when it is imported. Its page on the configuration, 0.9: lib.cnmem is a share of the GPU's
+    // memory up to 1, above it megabytes, and 0 turns it off; of two values in THEANO_FLAGS the one to the right
+    // counts. The words are those of theano/sandbox/cuda/cuda_ndarray.cu.
+    Tool {
+        name: "Theano's CNMeM",
+        files: &[],
+        scripts: &["initCnmem: cnmemInit call failed!"],
+        clue: None,
+        rows: &[("preallocation-fraction", THEANO_CNMEM), ("smaller-pool", THEANO_CNMEM)],
+        lacks: &["less-at-once", "smaller-batch", "smaller-images", "mixed-precision", "chunk-the-operation"],
+    },
+    // Theano's pool on libgpuarray. Seen in Theano/Theano: issue 4993 (preallocate = 1: these words; 0.8 runs; it is
+    // capped at 95 %), 4411 (the same of CNMeM at 95 %), pull request 3792. TensorFlow's words have another case.
+    Tool {
+        name: "Theano's libgpuarray",
+        files: &[],
+        scripts: &["could not create cuDNN handle"],
+        clue: None,
+        rows: &[("preallocation-fraction", THEANO_PREALLOCATE), ("smaller-pool", THEANO_PREALLOCATE)],
+        lacks: &["less-at-once", "smaller-batch", "smaller-images", "mixed-precision", "chunk-the-operation"],
+    },
+    // CUDA.jl where its error's own text asks for the memory's state and fails in turn, again and again, by the frame
+    // that is repeated. CUDA.reclaim() stands in its page on memory.
+    Tool {
+        name: "CUDA.jl's error",
+        files: &[],
+        scripts: &["CUDA.OutOfGPUMemoryError(sz::Int64)"],
+        clue: None,
+        rows: &[("less-at-once", JULIA_RECLAIM), ("return-pooled-memory", JULIA_RECLAIM)],
+        lacks: &["mixed-precision", "chunk-the-operation"],
+    },
+    // Knet. Seen in denizyuret/Knet.jl, src/kptr.jl: it calls Knet.gc() by itself before these words, which frees no
+    // array that something still names.
+    Tool {
+        name: "Knet",
+        files: &[],
+        scripts: &["ERROR: Out of gpu memory"],
+        clue: None,
+        rows: &[("less-at-once", KNET_FREE), ("smaller-batch", KNET_FREE), ("gc-collect", KNET_FREE)],
+        lacks: &["mixed-precision", "chunk-the-operation"],
+    },
+    // llama-cpp-python by the folder that its wheels were built in, which stands in messages of the ggml within. Seen
+    // in abetlen/llama-cpp-python, llama_cpp/llama.py: arguments of Llama. The windows around it stand in the table of
+    // applications; the wheels of this name are text-generation-webui's as well.
+    Tool {
+        name: "llama-cpp-python's wheels",
+        files: &[],
+        scripts: &["/llama-cpp-python"],
+        clue: None,
+        rows: &[
+            (
+                "weight-offload",
+                option("Llama(..., n_gpu_layers=<fewer layers>)").note(
+                    "text-generation-webui: n-gpu-layers in the Model tab",
+                    "text-generation-webui：Model 页的 n-gpu-layers",
+                ),
+            ),
+            (
+                "max-model-len",
+                option("Llama(..., n_ctx=<half>)")
+                    .note("text-generation-webui: n_ctx in the Model tab", "text-generation-webui：Model 页的 n_ctx"),
+            ),
+            ("more-devices", option("Llama(..., tensor_split=[0.5, 0.5])")),
+            (
+                "weight-quantisation",
+                option("Llama(model_path=\"<file of fewer bits>\")").note("such as Q4_K_M", "例如 Q4_K_M"),
+            ),
+            ("fewer-sequences", option("Llama(..., n_batch=256)").note("512 unless set", "默认 512")),
+            (
+                "kv-cache-dtype",
+                option("Llama(..., flash_attn=True, type_k=8, type_v=8)")
+                    .note("releases since 2024-05", "2024-05 起的版本"),
+            ),
+        ],
+        lacks: &["lower-engine-memory", "raise-engine-memory", "mixed-precision"],
+    },
+    // KerasHub, KerasNLP before. Seen in keras-team/keras-hub, keras_hub/src/models/gemma/gemma_backbone.py
+    // (get_layout_map and the example of its pull request 1923) and its model cards (from_preset(dtype="bfloat16")).
+    // keras.distribution has JAX below it. What from_preset() asks for are weights.
+    Tool {
+        name: "KerasHub",
+        files: &["/keras_hub/", "/keras_nlp/"],
+        scripts: &[],
+        clue: None,
+        rows: &[
+            (
+                "mixed-precision",
+                option("from_preset(..., dtype=\"bfloat16\")").note("or a smaller preset", "或更小的 preset"),
+            ),
+            (
+                "more-devices",
+                option("with keras.distribution.ModelParallel(layout_map=m, batch_dim_name=\"batch\").scope(): ...")
+                    .note(
+                        "from_preset() within; m = GemmaBackbone.get_layout_map(mesh); JAX",
+                        "在其中调用 from_preset()；m = GemmaBackbone.get_layout_map(mesh)；用于 JAX",
+                    ),
+            ),
+        ],
+        lacks: &["chunk-the-operation"],
+    },
+    // lang-sam. Seen in luca-medeiros/lang-segment-anything, lang_sam/lang_sam.py (sam_type; vit_h unless set at first)
+    // and lang_sam/models/sam.py at 04eaddf (sam2.1_hiera_tiny, _small, _base_plus, _large).
+    Tool {
+        name: "lang-sam",
+        files: &["/lang_sam/"],
+        scripts: &[],
+        clue: None,
+        rows: &[
+            ("smaller-batch", LANGSAM_MODEL),
+            ("less-at-once", LANGSAM_MODEL),
+            ("weight-quantisation", LANGSAM_MODEL),
+        ],
+        lacks: &["gradient-checkpointing", "shorter-sequences"],
+    },
     // FAISS on a GPU. Seen in its wiki, Faiss on the GPU (GpuClonerOptions for scarce memory), in
     // StandardGpuResources (setTempMemory, noTempMemory) and in scripts with GpuMultipleClonerOptions().shard: without
     // it every GPU has the whole index. What it says holds its namespace.
@@ -434,9 +604,136 @@ pub(super) const TOOLS: &[Tool] = &[
         )],
         lacks: &[],
     },
+    // PyCaret up to 2. Seen in pycaret/pycaret, preprocess.py (the step behind remove_perfect_collinearity takes
+    // np.corrcoef of all columns) and setup()'s parameter, which is True unless set in 2.2 and later.
+    Tool {
+        name: "PyCaret",
+        files: &["/pycaret/"],
+        scripts: &[],
+        clue: None,
+        rows: &[("read-less-at-once", PYCARET_COLLINEARITY), ("fix-the-shape", PYCARET_COLLINEARITY)],
+        lacks: &["chunk-the-operation"],
+    },
+    // abTEM before 1.0. Seen in abTEM/abTEM, waves.py of SMatrix (num_partitions, which builds a part of the waves;
+    // device, storage, interpolation; scan(max_batch_probes, max_batch_expansion)) and its issues 63 (runs on the CPU,
+    // not on the GPU) and 72.
+    Tool {
+        name: "abTEM",
+        files: &["/abtem/"],
+        scripts: &[],
+        clue: None,
+        rows: &[
+            ("less-at-once", ABTEM_PARTITIONS),
+            ("smaller-batch", ABTEM_PARTITIONS),
+            (
+                "smaller-batch",
+                option("scan(..., max_batch_probes=<fewer>, max_batch_expansion=<fewer>)")
+                    .note("of SMatrix; 1.0: max_batch", "SMatrix 的方法；1.0 为 max_batch"),
+            ),
+            ("other-device", option("SMatrix(..., device=\"cpu\")").note("slower", "更慢")),
+        ],
+        lacks: &["mixed-precision", "gradient-checkpointing", "weight-quantisation", "activation-offload"],
+    },
+    // Netty's own count of direct memory. Seen in netty/netty, PlatformDependent.java: io.netty.maxDirectMemory is read
+    // by SystemPropertyUtil.getLong(), for which 16G is no number and the default holds; below 0, and unless set, it is
+    // the JVM's own limit, and at 0 Netty counts nothing.
+    Tool {
+        name: "Netty",
+        files: &[],
+        scripts: &["io.netty.util.internal.OutOfDirectMemoryError: failed to allocate"],
+        clue: None,
+        rows: &[
+            (
+                "raise-runtime-limit",
+                option("-Dio.netty.maxDirectMemory=<bytes>")
+                    .note("a plain number: 16G is not read", "须为纯数字：16G 不被识别"),
+            ),
+            (
+                "raise-runtime-limit",
+                option("-XX:MaxDirectMemorySize=<more>").note(
+                    "where that is not given; each pool keeps what it has: then look for a leak",
+                    "未设前者时用它；缓冲池会保留已占用的内存：再查泄漏",
+                ),
+            ),
+        ],
+        lacks: &[],
+    },
+    // text-generation-inference in its container. Seen in huggingface/text-generation-inference, router and launcher of
+    // 1.x: max_input_length (1024) must be below max_total_tokens (2048) and not above max_batch_prefill_tokens (4096).
+    // Its issues start it by docker run --gpus, before which CUDA_VISIBLE_DEVICES does nothing.
+    Tool {
+        name: "text-generation-inference",
+        files: &["/text_generation_server/"],
+        scripts: &[],
+        clue: None,
+        rows: &[
+            (
+                "fewer-sequences",
+                option("--max-batch-prefill-tokens {prefill}").note(
+                    "not below --max-input-length (since 2.1 --max-input-tokens), itself below --max-total-tokens",
+                    "不得低于 --max-input-length（2.1 起为 --max-input-tokens），后者须低于 --max-total-tokens",
+                ),
+            ),
+            (
+                "other-device",
+                line(Target::Shell, "docker run --gpus '\"device=<index>\"' ...").note(
+                    "outside of a container CUDA_VISIBLE_DEVICES=<index> text-generation-launcher ...",
+                    "不在容器中时：CUDA_VISIBLE_DEVICES=<index> text-generation-launcher ...",
+                ),
+            ),
+        ],
+        lacks: &[],
+    },
+    // llama.cpp's programs where -hf fetches the model: what lies beside it in the repository, a projector of pictures
+    // and sound, is loaded too. Seen in ggml-org/llama.cpp, common/arg.cpp (-hf <user>/<model>[:quant], --no-mmproj).
+    Tool {
+        name: "llama.cpp's -hf",
+        files: &[],
+        scripts: &["-hf", "--hf-repo"],
+        clue: None,
+        rows: &[
+            (
+                "weight-offload",
+                option("-ngl {layers}").note("for MoE models rather --n-cpu-moe N", "MoE 模型宜用 --n-cpu-moe N"),
+            ),
+            ("weight-offload", option("-ngl <fewer layers>").unless("fitting")),
+            (
+                "weight-offload",
+                said(
+                    Target::Program,
+                    "a smaller context: -c <fewer>; the weights for text alone: --no-mmproj",
+                    "更短的上下文：-c <fewer>；只加载文本部分的权重：--no-mmproj",
+                ),
+            ),
+            (
+                "weight-quantisation",
+                said(
+                    Target::Program,
+                    "a file of fewer bits behind the colon of -hf, such as Q3_K_M, where the repository has it",
+                    "-hf 冒号后改为更低位宽的文件，如 Q3_K_M（若仓库中有）",
+                ),
+            ),
+        ],
+        lacks: &[],
+    },
+    // What torch.utils.cpp_extension compiles: it starts ninja itself, with MAX_JOBS jobs where that is set (its
+    // documentation), told by sources of packages that are compiled when they are first used.
+    Tool {
+        name: "PyTorch's extensions",
+        files: &["/nvdiffrast/common/", "/torch_extensions/"],
+        scripts: &[],
+        clue: None,
+        rows: &[(
+            "fewer-at-once",
+            line(Target::Shell, "MAX_JOBS=2 <your command>")
+                .note("PyTorch starts ninja by itself", "ninja 由 PyTorch 自行启动"),
+        )],
+        lacks: &[],
+    },
     // CatBoost: border_count and max_bin are one parameter, of which both may not be given (its parameters' page: names
     // of one parameter together raise an error); grow_policy SymmetricTree unless set, max_leaves of Lossguide 31 and
-    // not beyond 64 (release notes of 0.14). gpu_ram_part 0.95 of the free memory.
+    // not beyond 64 (release notes of 0.14). gpu_ram_part 0.95 of the free memory. Leaves double with each level of
+    // depth, 6 unless set; combinations of categories (max_ctr_complexity) are made where cat_features are given alone.
     Tool {
         name: "CatBoost",
         files: &["/catboost/core.py"],
@@ -445,8 +742,10 @@ pub(super) const TOOLS: &[Tool] = &[
         rows: &[
             (
                 "quantised-features",
-                option("border_count=32, max_ctr_complexity=1")
-                    .note("max_bin is the same parameter: give one of them", "max_bin 是同一参数：只给其中一个"),
+                option("depth=6, border_count=32").note(
+                    "lower than now; max_bin is border_count; with cat_features max_ctr_complexity=1",
+                    "须低于现值；max_bin 与 border_count 是同一参数；有 cat_features 时 max_ctr_complexity=1",
+                ),
             ),
             (
                 "quantised-features",
@@ -459,13 +758,39 @@ pub(super) const TOOLS: &[Tool] = &[
         lacks: &["mixed-precision", "gradient-checkpointing"],
     },
     // ComfyUI, behind what its nodes call: its lines stand with each change, and what remains are lines of code that
-    // nobody in its window writes.
+    // nobody in its window writes. Seen in its nodes.py (VAEDecodeTiled: tile_size 512, from 64; temporal_size 64) and
+    // comfy/cli_args.py (--cpu-vae).
     Tool {
         name: "ComfyUI",
         files: &["/comfyui/"],
         scripts: &[],
         clue: None,
-        rows: &[],
+        rows: &[(
+            "vae-tiling",
+            said(
+                Target::ComfyUi,
+                "the node VAE Decode (Tiled); where it is that one that fails, a smaller tile_size in it (of a video \
+                 temporal_size too), then --cpu-vae",
+                "节点 VAE Decode (Tiled)；若失败的就是它，减小其 tile_size（视频还有 temporal_size），再用 --cpu-vae",
+            )
+            .when("core-node"),
+        )],
         lacks: &["fix-the-shape", "chunk-the-operation", "activation-offload", "detach-logged-tensors"],
+    },
+    // Ultralytics' package since 8.0. Seen in ultralytics/ultralytics, ultralytics/cfg/default.yaml: amp, True, is of
+    // training alone; half, False, of val, predict and export. Lines for the rest stand with each change.
+    Tool {
+        name: "Ultralytics",
+        files: &["/ultralytics/"],
+        scripts: &[],
+        clue: None,
+        rows: &[(
+            "mixed-precision",
+            option("half=True").note(
+                "of predict and val; training is in 16 bit unless amp=False is set",
+                "predict 与 val 的参数；训练默认为 16 位，除非设了 amp=False",
+            ),
+        )],
+        lacks: &[],
     },
 ];

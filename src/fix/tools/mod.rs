@@ -22,7 +22,8 @@ pub struct Tool {
     /// Folders of its own and ends of the paths of its files, in lower case.
     pub files: &'static [&'static str],
     /// Names of its scripts and commands, without folders; options and keys that no other program has; parts of
-    /// messages that it alone prints, which hold a space, a folder or `::`.
+    /// messages that it alone prints, which hold a space, a folder or `::`. `engine+script.py` is a script of a common
+    /// name within an engine that its own messages tell.
     pub scripts: &'static [&'static str],
     /// What a line of its own says.
     pub clue: Option<Clue>,
@@ -50,8 +51,15 @@ pub fn all() -> impl Iterator<Item = &'static Tool> {
 
 /// Programs whose own messages tell them, and beside which there is nothing else to set. Of a library, its messages say
 /// nothing of who runs it.
-const TOLD_BY_MESSAGES: &[Program] =
-    &[Program::Caffe, Program::Catboost, Program::Ffmpeg, Program::Redis, Program::Relion];
+const TOLD_BY_MESSAGES: &[Program] = &[
+    Program::AwsLambda,
+    Program::Caffe,
+    Program::Catboost,
+    Program::Darknet,
+    Program::Ffmpeg,
+    Program::Redis,
+    Program::Relion,
+];
 
 /// As much of a process's name as Linux keeps.
 const KEPT_OF_A_NAME: usize = 15;
@@ -101,8 +109,9 @@ fn run_by(command: &str) -> Vec<&str> {
         }
         let name = name_of(word);
         names.push(name);
-        // `accelerate launch`, `python -m torch.distributed.run`
-        if !naming::is_wrapper(name) && name != "launch" && !name.starts_with("torch.distributed") {
+        // `accelerate launch`, `python -m torch.distributed.run`, `th train.lua`
+        let launches = naming::is_wrapper(name) || matches!(name, "launch" | "th" | "luajit");
+        if !launches && !name.starts_with("torch.distributed") {
             break;
         }
     }
@@ -154,6 +163,9 @@ impl<'a> Shown<'a> {
         }
         self.program == Some(script)
             || self.commands.contains(&script)
+            || script.split_once('+').is_some_and(|(engine, of_it)| {
+                self.named.contains(&engine) && self.program.is_some_and(|program| program == of_it)
+            })
             || self.named.contains(&script)
             || self.keys.iter().any(|key| key.trim_start_matches(['-', '+']) == script)
             || self.process.is_some_and(|name| name == script || cut(name))
@@ -266,6 +278,7 @@ mod tests {
         assert_eq!(run_by("cd /srv/airflow && CUDA_VISIBLE_DEVICES=0 python -u train.py orca"), ["python", "train.py"]);
         assert_eq!(run_by("mpirun -np 4 /opt/relion/bin/relion_refine_mpi --o a"), ["mpirun", "relion_refine_mpi"]);
         assert_eq!(run_by("python -m demucs.separate a.mp3"), ["python", "demucs.separate"]);
+        assert_eq!(run_by("th neural_style.lua -image_size 256"), ["th", "neural_style.lua"]);
         assert_eq!(
             run_by("accelerate launch --num_processes 2 sdxl_train.py"),
             ["accelerate", "launch", "sdxl_train.py"]

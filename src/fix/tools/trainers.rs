@@ -152,10 +152,95 @@ const NERFSTUDIO_RAYS: Line = option("--pipeline.datamanager.train-num-rays-per-
 );
 
 /// Where the program shows by its message alone, and whether it trains does not.
+const AUGMENTER_PROCESSES: Line = line(Target::Shell, "export nnUNet_n_proc_DA=2").note(
+    "of nnU-Net, 12 unless set; else num_processes=2 of MultiThreadedAugmenter",
+    "nnU-Net 的变量，默认 12；否则为 MultiThreadedAugmenter 的 num_processes=2",
+);
+
+const DEEPRL_REPLAY: Line = option("Replay(memory_size=int(1e5), batch_size=32, dtype=np.uint8)").note(
+    "in the config of main.py: it keeps two copies of so many states",
+    "写在 main.py 的 config：它会建立两个这么多状态的数组",
+);
+
+const OBJECT_DETECTION_BATCH: Line =
+    option("batch_size: {total}").note("train_config in pipeline.config", "pipeline.config 的 train_config");
+
+const OBJECT_DETECTION_SIDES: Line = said(
+    Target::Program,
+    "image_resizer in pipeline.config: smaller dimensions (max_dimension, or height and width)",
+    "pipeline.config 的 image_resizer：减小尺寸（max_dimension，或 height 和 width）",
+);
+
+const OBJECT_DETECTION_FROZEN: Line = option("freeze_variables: \"<pattern>\"")
+    .note("train_config in pipeline.config", "pipeline.config 的 train_config");
+
+const OBJECT_DETECTION_READERS: Line = option("num_readers: {tried}")
+    .note("train_input_reader in pipeline.config", "pipeline.config 的 train_input_reader");
+
+const OBJECT_DETECTION_QUEUES: Line = said(
+    Target::Program,
+    "train_config in pipeline.config: batch_queue_capacity: 8, prefetch_queue_capacity: 2; train_input_reader: \
+     queue_capacity: 100, min_after_dequeue: 50; pictures made smaller beforehand",
+    "pipeline.config 的 train_config：batch_queue_capacity: 8、prefetch_queue_capacity: 2；train_input_reader：\
+     queue_capacity: 100、min_after_dequeue: 50；并预先缩小图片",
+);
+
+/// No option for it stands in its protocols; losses of a session are numbers.
+const NOT_OF_OBJECT_DETECTION: &[&str] = &[
+    "smaller-eval-batch",
+    "mixed-precision",
+    "gradient-accumulation",
+    "gradient-checkpointing",
+    "eight-bit-optimizer",
+    "activation-offload",
+    "chunk-the-operation",
+    "no-grad-in-eval",
+    "detach-logged-tensors",
+];
+
 const DARKNET_PICTURES: Line = said(
     Target::Program,
     "in the .cfg: subdivisions=64 in [net] to train, random=0 in [yolo]; then a smaller width and height",
     "在 .cfg 中：训练时 [net] 的 subdivisions=64、[yolo] 的 random=0；再减小 width 与 height",
+);
+
+/// The same as walk-these-ways' scripts/train.py sets it.
+const WORLDS_IN_CFG: Line = option("Cfg.env.num_envs = <half>")
+    .note("in scripts/train.py; 4000 unless set, for some 12 GB", "写在 scripts/train.py；默认 4000，约需 12 GB 显存");
+
+const WORLDS_OF_PHYSX: Line = said(
+    Target::Program,
+    "fewer parallel environments: num_envs of the command or of the task's configuration; then there a smaller \
+     max_gpu_contact_pairs of physx",
+    "减少并行环境：命令或任务配置中的 num_envs；再减小配置中 physx 的 max_gpu_contact_pairs",
+);
+
+const DET3D_BATCH: Line = option("samples_per_gpu=<half>").note(
+    "in data=dict(...) of the configuration; then a smaller max_voxel_num in its voxel_generator",
+    "写在配置的 data=dict(...)；再减小 voxel_generator 的 max_voxel_num",
+);
+
+const CNTK_WORKSPACE: Line = option("maxTempMemSizeInSamples=1").note(
+    "of each Convolution(...): bounds cuDNN's workspace, 0 unless set: no bound; Python: max_temp_mem_size_in_samples",
+    "每个 Convolution(...) 的参数：限制 cuDNN 工作区，默认 0 为不限；Python 中为 max_temp_mem_size_in_samples",
+);
+
+const RCNN_DEMO_NET: Line = option("--net zf").note("vgg16 unless set; or --cpu", "默认 vgg16；或 --cpu");
+
+const RCNN_DEMO_SCALE: Line = option("__C.TEST.SCALES = (400,)").note(
+    "lib/fast_rcnn/config.py: shorter side, 600 unless set; __C.TEST.MAX_SIZE = 667 of 1000",
+    "lib/fast_rcnn/config.py：短边，默认 600；__C.TEST.MAX_SIZE = 667，默认 1000",
+);
+
+const DEEPSPEED_CHAT_DATA: Line = said(
+    Target::Program,
+    "fewer data sets in --data_path, or a node with more RAM: each process reads all of them before it trains",
+    "减少 --data_path 中的数据集，或换内存更大的节点：每个进程训练前会读入全部数据",
+);
+
+const NEURAL_STYLE_ADAM: Line = option("-optimizer adam").note(
+    "lbfgs unless set, which keeps more; -backend cudnn; then a smaller -image_size",
+    "默认 lbfgs，占用更多；-backend cudnn；再减小 -image_size",
 );
 
 pub(super) const TOOLS: &[Tool] = &[
@@ -646,13 +731,28 @@ pub(super) const TOOLS: &[Tool] = &[
     },
     // CNTK. Seen in microsoft/CNTK, Source/Math/GPUMatrix.cu, and its issues 1688, 1009 (256 to 32 ran) and 220:
     // "CUBLAS failure 3: … ; GPU=0 ; hostname=…", bare behind the exception's name. ONNX Runtime, which has the same
-    // words, puts its own mark or a path before them.
+    // words, puts its own mark or a path before them. maxTempMemSizeInSamples, 0 unless given, stands in its words on
+    // NDL's Convolution. Since its pull request 1516 (2017-02) convolutions share one workspace, of 1 GB at most.
     Tool {
         name: "CNTK",
         files: &["/cntk/"],
-        scripts: &["cntk", "cntk.exe", "RuntimeError: CUBLAS failure ", "RuntimeError: cuDNN failure "],
+        scripts: &[
+            "cntk",
+            "cntk.exe",
+            "RuntimeError: CUBLAS failure ",
+            "RuntimeError: cuDNN failure ",
+            "About to throw exception 'CUDA failure ",
+            "About to throw exception 'CUBLAS failure ",
+            "About to throw exception 'cuDNN failure ",
+        ],
         clue: None,
-        rows: &[("smaller-batch", CNTK_BATCH), ("less-at-once", CNTK_BATCH)],
+        rows: &[
+            ("smaller-batch", CNTK_BATCH),
+            ("smaller-batch", CNTK_WORKSPACE),
+            ("less-at-once", CNTK_BATCH),
+            ("less-at-once", CNTK_WORKSPACE),
+            ("cudnn-workspace", CNTK_WORKSPACE),
+        ],
         lacks: &[
             "arena-growth",
             "raise-runtime-limit",
@@ -756,7 +856,13 @@ pub(super) const TOOLS: &[Tool] = &[
     Tool {
         name: "YOLOv3 or YOLOv5",
         files: &["/yolov5/", "/yolov3/", "/yolov5-master/", "/yolov3-master/"],
-        scripts: &[],
+        scripts: &[
+            "--weights yolov5n.pt",
+            "--weights yolov5s.pt",
+            "--weights yolov5m.pt",
+            "--weights yolov5l.pt",
+            "--weights yolov5x.pt",
+        ],
         clue: None,
         rows: YOLO,
         lacks: NOT_OF_YOLO,
@@ -1029,6 +1135,27 @@ pub(super) const TOOLS: &[Tool] = &[
             ("fewer-workers", line(Target::Shell, "export nnUNet_n_proc_DA={tried}")),
         ],
         lacks: &["gradient-checkpointing", "mixed-precision", "smaller-images", "chunk-the-operation"],
+    },
+    // nnU-Net 1 and whoever else feeds by batchgenerators. Seen in MIC-DKFZ/batchgenerators, dataloading/
+    // nondet_multi_threaded_augmenter.py (num_processes) and in nnU-Net 1's parameters of augmentation (num_threads 12
+    // unless nnUNet_n_proc_DA is set). Its message says only that a worker is gone; what the worker said stands above.
+    Tool {
+        name: "nnU-Net 1 or batchgenerators",
+        files: &["/batchgenerators/", "/nnunet/training/"],
+        scripts: &["nnUNet_train"],
+        clue: None,
+        rows: &[("fewer-workers", AUGMENTER_PROCESSES), ("fewer-at-once", AUGMENTER_PROCESSES)],
+        lacks: &[],
+    },
+    // DeepRL's replay memory. Seen in ShangtongZhang/DeepRL, component/replay.py at 27f54ed: states and next_states are
+    // made whole with the first experience, memory_size by the state's shape, in the dtype given, float32 unless set.
+    Tool {
+        name: "DeepRL's replay",
+        files: &["/deeprl/component/replay.py", "/deep_rl/component/replay.py"],
+        scripts: &[],
+        clue: None,
+        rows: &[("raise-host-limit", DEEPRL_REPLAY), ("read-less-at-once", DEEPRL_REPLAY)],
+        lacks: &["chunk-the-operation", "no-python-lists-in-dataset", "fewer-workers"],
     },
     // src/axolotl/utils/schemas/{training,config,peft,multimodal}.py, axolotl 0.18.0: keys of its YAML
     // file. gradient_checkpointing is off unless set. attn_implementation replaced flash_attention,
@@ -1968,29 +2095,13 @@ pub(super) const TOOLS: &[Tool] = &[
             "/object_detection/model_lib.py",
             "/object_detection/model_main_tf2.py",
             "/object_detection/model_main.py",
-            "/object_detection/legacy/train.py",
         ],
         scripts: &["model_main_tf2.py", "model_main.py"],
         clue: None,
         rows: &[
-            (
-                "smaller-batch",
-                option("batch_size: {total}")
-                    .note("train_config in pipeline.config", "pipeline.config 的 train_config"),
-            ),
-            (
-                "smaller-images",
-                said(
-                    Target::Program,
-                    "image_resizer in pipeline.config: smaller dimensions (max_dimension, or height and width)",
-                    "pipeline.config 的 image_resizer：减小尺寸（max_dimension，或 height 和 width）",
-                ),
-            ),
-            (
-                "freeze-layers",
-                option("freeze_variables: \"<pattern>\"")
-                    .note("train_config in pipeline.config", "pipeline.config 的 train_config"),
-            ),
+            ("smaller-batch", OBJECT_DETECTION_BATCH),
+            ("smaller-images", OBJECT_DETECTION_SIDES),
+            ("freeze-layers", OBJECT_DETECTION_FROZEN),
             (
                 "bound-the-cache",
                 said(
@@ -2007,21 +2118,34 @@ pub(super) const TOOLS: &[Tool] = &[
                     "pipeline.config 的 train_input_reader：shuffle_buffer_size 256、num_parallel_batches 1",
                 ),
             ),
-            (
-                "fewer-workers",
-                option("num_readers: {tried}")
-                    .note("train_input_reader in pipeline.config", "pipeline.config 的 train_input_reader"),
-            ),
+            ("fewer-workers", OBJECT_DETECTION_READERS),
         ],
-        lacks: &[
-            "smaller-eval-batch",
-            "mixed-precision",
-            "gradient-accumulation",
-            "gradient-checkpointing",
-            "eight-bit-optimizer",
-            "chunk-the-operation",
-            "no-grad-in-eval",
+        lacks: NOT_OF_OBJECT_DETECTION,
+    },
+    // Its train.py of 2017 and 2018, on queues. Seen in tensorflow/models, research/object_detection/protos/train.proto
+    // at 095d3c0 (batch_size 32, batch_queue_capacity 150, prefetch_queue_capacity 5) and input_reader.proto
+    // (queue_capacity 2000, min_after_dequeue 1000, later marked deprecated), its issue 1817: what waits in them are
+    // decoded pictures in the host's memory. Of its scripts alone --pipeline_config_path is an option.
+    Tool {
+        name: "TensorFlow's Object Detection API of 2017",
+        files: &[
+            "/object_detection/trainer.py",
+            "/object_detection/train.py",
+            "/object_detection/legacy/trainer.py",
+            "/object_detection/legacy/train.py",
         ],
+        scripts: &["--pipeline_config_path"],
+        clue: None,
+        rows: &[
+            ("smaller-batch", OBJECT_DETECTION_BATCH),
+            ("smaller-images", OBJECT_DETECTION_SIDES),
+            ("freeze-layers", OBJECT_DETECTION_FROZEN),
+            ("raise-host-limit", OBJECT_DETECTION_QUEUES),
+            ("read-less-at-once", OBJECT_DETECTION_QUEUES),
+            ("bound-the-cache", OBJECT_DETECTION_QUEUES),
+            ("fewer-workers", OBJECT_DETECTION_READERS),
+        ],
+        lacks: NOT_OF_OBJECT_DETECTION,
     },
     // OpenMMLab's projects on mmengine (MMDetection 3, MMSegmentation 1, MMPose 1 ...): mmdetection
     // tools/train.py, configs/_base_/datasets/coco_detection.py, mmengine 0.11.0rc0
@@ -2414,6 +2538,7 @@ pub(super) const TOOLS: &[Tool] = &[
         clue: None,
         rows: &[
             ("less-at-once", DARKNET_PICTURES),
+            ("smaller-batch", DARKNET_PICTURES.unless("trains")),
             (
                 "smaller-batch",
                 option("subdivisions=64")
@@ -3343,6 +3468,37 @@ pub(super) const TOOLS: &[Tool] = &[
         rows: &[("smaller-batch", WORLDS), ("less-at-once", WORLDS), ("other-libraries", WORLDS)],
         lacks: &["gradient-checkpointing", "mixed-precision", "eight-bit-optimizer", "activation-offload"],
     },
+    // walk-these-ways and what was made of it. Seen in Improbable-AI/walk-these-ways, README.md: the default
+    // configuration takes some 12 GB of the GPU, and fewer parallel environments (Cfg.env.num_envs = 4000) less.
+    Tool {
+        name: "walk-these-ways",
+        files: &["/go1_gym/", "/go1_gym_learn/", "/walk-these-ways/"],
+        scripts: &[],
+        clue: None,
+        rows: &[("smaller-batch", WORLDS_IN_CFG), ("less-at-once", WORLDS_IN_CFG), ("other-libraries", WORLDS_IN_CFG)],
+        lacks: &["gradient-checkpointing", "mixed-precision", "eight-bit-optimizer", "activation-offload"],
+    },
+    // ManiSkill's baselines. Seen in haosulab/ManiSkill, examples/baselines/ppo/ppo_rgb.py at 07bc2dd (num_envs 512,
+    // num_eval_envs 8, num_steps 50, num_minibatches 32: a minibatch is num_envs × num_steps / num_minibatches); its
+    // issue 716. Scenes and their pictures lie on the GPU outside PyTorch. The names of its other scripts many have.
+    Tool {
+        name: "ManiSkill",
+        files: &["/mani_skill/", "/maniskill/"],
+        scripts: &["ppo_rgb.py"],
+        clue: None,
+        rows: &[
+            ("other-libraries", ENVIRONMENTS),
+            ("less-at-once", ENVIRONMENTS),
+            ("smaller-batch", ENVIRONMENTS),
+            (
+                "smaller-batch",
+                option("--num_minibatches <twice>")
+                    .note("what one update takes; 32 unless set", "每次更新的样本更少；默认 32"),
+            ),
+            ("smaller-eval-batch", option("--num_eval_envs <half>").note("8 unless set", "默认 8")),
+        ],
+        lacks: &["gradient-checkpointing", "mixed-precision", "eight-bit-optimizer", "activation-offload"],
+    },
     Tool {
         name: "Isaac Lab or legged_gym",
         files: &["/isaaclab/", "/isaaclab_tasks/", "/legged_gym/"],
@@ -3350,6 +3506,101 @@ pub(super) const TOOLS: &[Tool] = &[
         clue: None,
         rows: &[("smaller-batch", ENVIRONMENTS), ("less-at-once", ENVIRONMENTS), ("other-libraries", ENVIRONMENTS)],
         lacks: &["gradient-checkpointing", "mixed-precision", "eight-bit-optimizer", "activation-offload"],
+    },
+    // PhysX on a GPU (Isaac Gym, Isaac Sim, SAPIEN) by its allocator's own words, where nothing shows who runs it:
+    // each of them has num_envs. Keys of sim.physx: legged_gym's base configuration (max_gpu_contact_pairs).
+    Tool {
+        name: "PhysX on a GPU",
+        files: &[],
+        scripts: &["PxgCudaDeviceMemoryAllocator fail to allocate memory"],
+        clue: None,
+        rows: &[
+            ("less-at-once", WORLDS_OF_PHYSX),
+            ("smaller-batch", WORLDS_OF_PHYSX),
+            ("other-libraries", WORLDS_OF_PHYSX),
+        ],
+        lacks: &["gradient-checkpointing", "mixed-precision", "eight-bit-optimizer", "activation-offload"],
+    },
+    // det3d, CenterPoint's among its copies. Seen in tianweiy/CenterPoint: configs/nusc/voxelnet/
+    // nusc_centerpoint_voxelnet_0075voxel_dcn.py (samples_per_gpu 4, workers_per_gpu 8, max_voxel_num [120000, 160000])
+    // and det3d/torchie/apis/train.py at 024b725, which reads these two and has neither 16 bit nor checkpointing.
+    Tool {
+        name: "det3d",
+        files: &["/det3d/torchie/", "/det3d/models/", "/det3d/datasets/"],
+        scripts: &[],
+        clue: None,
+        rows: &[
+            ("smaller-batch", DET3D_BATCH),
+            ("less-at-once", DET3D_BATCH),
+            (
+                "fewer-workers",
+                option("workers_per_gpu=<fewer>")
+                    .note("in data=dict(...) of the configuration", "写在配置的 data=dict(...)"),
+            ),
+        ],
+        lacks: &[
+            "mixed-precision",
+            "gradient-checkpointing",
+            "eight-bit-optimizer",
+            "activation-offload",
+            "shorter-sequences",
+        ],
+    },
+    // DeepSpeed-Chat of DeepSpeedExamples and its copies: main.py of training/step1 to step3 (--data_path with several
+    // sets, --data_split 2,4,4, --sft_only_data_path, --data_output_path /tmp/data_files/). --data_split others have.
+    Tool {
+        name: "DeepSpeed-Chat",
+        files: &["/deepspeed-chat/"],
+        scripts: &["--sft_only_data_path", "/DeepSpeed-Chat/"],
+        clue: None,
+        rows: &[("raise-host-limit", DEEPSPEED_CHAT_DATA), ("read-less-at-once", DEEPSPEED_CHAT_DATA)],
+        lacks: &[],
+    },
+    // neural-style on Torch7: one picture is optimised. Seen in jcjohnson/neural-style, README.md at 03d1f29:
+    // -image_size 512, -optimizer lbfgs or adam, -backend nn or cudnn; "about 3.5GB" become 1 GB with adam and cudnn.
+    Tool {
+        name: "neural-style on Torch7",
+        files: &["/neural_style.lua"],
+        scripts: &["neural_style.lua"],
+        clue: None,
+        rows: &[
+            ("less-at-once", NEURAL_STYLE_ADAM),
+            ("lighter-optimizer", NEURAL_STYLE_ADAM),
+            ("smaller-images", option("-image_size 256").note("512 unless set: the longer side", "默认 512：长边")),
+        ],
+        lacks: &[
+            "smaller-batch",
+            "smaller-eval-batch",
+            "mixed-precision",
+            "gradient-checkpointing",
+            "weight-quantisation",
+            "chunk-the-operation",
+        ],
+    },
+    // py-faster-rcnn's tools/demo.py, which runs one picture through a net without a solver. Seen in copies of
+    // rbgirshick/py-faster-rcnn: tools/demo.py (--net vgg16 or zf, --gpu 0, --cpu) and lib/fast_rcnn/config.py
+    // (TEST.SCALES (600,), TEST.MAX_SIZE 1000). A demo.py many projects have: Caffe's message tells whose it is.
+    Tool {
+        name: "py-faster-rcnn's demo.py",
+        files: &[],
+        scripts: &["caffe+demo.py"],
+        clue: None,
+        rows: &[
+            ("smaller-batch", RCNN_DEMO_NET),
+            ("smaller-batch", RCNN_DEMO_SCALE),
+            ("less-at-once", RCNN_DEMO_NET),
+            ("less-at-once", RCNN_DEMO_SCALE),
+            ("smaller-images", RCNN_DEMO_SCALE),
+            ("other-device", option("--gpu <index>").note("or --cpu", "或 --cpu")),
+        ],
+        lacks: &[
+            "smaller-eval-batch",
+            "gradient-accumulation",
+            "mixed-precision",
+            "gradient-checkpointing",
+            "chunk-the-operation",
+            "fewer-workers",
+        ],
     },
     // Caffe and its forks (SSD, SegNet, DSOD). Seen in BVLC/caffe at 9b89154: src/caffe/proto/caffe.proto (batch_size
     // of the data layers; iter_size 1, by which gradients of iter_size × batch_size are summed),

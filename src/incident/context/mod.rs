@@ -614,7 +614,10 @@ impl Context {
 
     /// True where a child process failed as it imported the program anew, which is how they are started on Windows.
     pub fn starts_a_child(&self) -> bool {
-        self.frames.iter().any(|frame| frame.function == "spawn_main" && frame.file.contains("multiprocessing"))
+        // A paste may begin below the first of them.
+        let starts =
+            |frame: &&Frame| matches!(frame.function.as_str(), "spawn_main" | "_fixup_main_from_path" | "prepare");
+        self.frames.iter().filter(starts).any(|frame| frame.file.contains("multiprocessing"))
     }
 
     /// True where ranks send each other objects, whose lengths they exchange first.
@@ -641,7 +644,7 @@ impl Context {
     }
 
     /// True where something besides a count of steps shows that a model is trained.
-    fn shows_training(&self) -> bool {
+    pub fn shows_training(&self) -> bool {
         let words = ["train", "finetun", "fine_tun", "fine-tun", "sft", "dpo", "lora"];
         let says = |text: &str| {
             let lower = text.to_ascii_lowercase();

@@ -442,6 +442,9 @@ const VENDORS: &[(&str, Accelerator)] = &[
     ("advanced micro devices", Accelerator::Hip),
     ("amd instinct", Accelerator::Hip),
     ("rocm_driver.cc", Accelerator::Hip),
+    // Files of its runtime, clr.
+    ("rocdevice.cpp", Accelerator::Hip),
+    ("hip_memory.cpp", Accelerator::Hip),
     ("hiperror", Accelerator::Hip),
     ("rocm devices", Accelerator::Hip),
     ("rocm-smi", Accelerator::Hip),

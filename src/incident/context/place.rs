@@ -18,6 +18,8 @@ pub(super) fn clues(lower: &str, found: &mut Vec<Clue>) {
     add(
         Clue::Pod,
         says(&["kubectl ", "kubelet", "kubepods", "kubernetes.io", "kubeflow", "emptydir", "pod/"])
+            // What runs on a cluster's nodes alone.
+            || says(&["calico-", "kube-proxy", "kube-apiserver", "coredns"])
             || lower.contains("@pod-")
             || names_a_pod(lower),
     );
@@ -117,8 +119,15 @@ pub(super) fn clues(lower: &str, found: &mut Vec<Clue>) {
         Clue::SeveralWorkers,
         // vLLM names its driver apart from the other ranks' processes, numbers ranks of tensor parallelism where
         // there are two or more, and has processes for its workers only then; llama.cpp lists each device's buffers.
-        says(&["vllmworkerprocess", "vllmworker rank=1", "vllmworker tp1", "worker_tp", " cuda1 ", "cuda1 kv buffer"])
-            || says(&["executor/multiproc_executor.py", "executor/multiproc_gpu_executor.py"])
+        says(&[
+            "vllmworkerprocess",
+            "(rayworkervllm pid=",
+            "vllmworker rank=1",
+            "vllmworker tp1",
+            "worker_tp",
+            " cuda1 ",
+            "cuda1 kv buffer",
+        ]) || says(&["executor/multiproc_executor.py", "executor/multiproc_gpu_executor.py"])
             || says(&["pipeline parallelism enabled"])
             || above_one("tensor_para_size"),
     );

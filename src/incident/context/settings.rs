@@ -371,7 +371,7 @@ static DATASET: LazyLock<Option<Regex>> =
 /// would be a count.
 fn listed_batch(text: &str) -> Option<u64> {
     let lower = text.to_ascii_lowercase();
-    if ["epoch", "step", "iter", "loss", "acc"].iter().any(|word| lower.contains(word)) {
+    if ["epoch", "step", "iter", "loss", "acc", "pass "].iter().any(|word| lower.contains(word)) {
         return None;
     }
     let mut items = lower.split(", ").skip(1);
@@ -931,6 +931,8 @@ mod tests {
     fn a_batch_in_a_list_of_settings_is_read_and_a_counter_is_not() {
         assert!(read_line("patch size 16, batch 1, base features 256").contains(&Setting::Batch(1)));
         assert!(read_line("width 512, batch 24").contains(&Setting::Batch(24)));
+        // Paddle's passes over the data.
+        assert!(read_line("Pass 0, batch 1").is_empty());
         assert_eq!(read_line("epoch 2, batch 1, loss 0.4"), []);
         assert_eq!(read_line("shard 3, batch 5 of 12"), []);
     }

@@ -67,6 +67,8 @@ pub(super) fn trainers(text: &str, found: &mut Vec<Trainer>) {
             "vllm/worker/",
             "vllm/v1/",
             "vllm serve",
+            // Its workers below Ray, 0.2 to 0.6.
+            "(rayworkervllm pid=",
             "vllm.entrypoints",
             "vllm-openai",
             "[gpu_worker.py",
@@ -300,8 +302,13 @@ fn of_bsd(lower: &str) -> bool {
 /// `C:\Users\…`, a drive letter that starts a word.
 fn windows_path(text: &str) -> bool {
     let slashed = |path: &str| path.starts_with(|c: char| c.is_ascii_alphabetic()) && path.get(1..3) == Some(":/");
-    // Python's own frames have slashes where the path was given so: `File "E:/code/main.py"`; Go's always have.
-    if text.split_once("File \"").is_some_and(|(_, path)| slashed(path))
+    // Python's own frames have slashes where the path was given so: `File "E:/code/main.py"`; Go's always have, and
+    // TensorFlow's nodes those of their frames: `(defined at E:/code/main.py:21)`.
+    let behind = |words: &str| text.split_once(words).is_some_and(|(_, path)| slashed(path));
+    let backslashed = |path: &str| path.split('"').next().is_some_and(|path| path.contains('\\'));
+    if behind("File \"")
+        || behind("(defined at ")
+        || text.split_once("File \"").is_some_and(|(_, path)| backslashed(path))
         || text.strip_prefix('\t').is_some_and(|path| slashed(path) && path.contains(".go:"))
     {
         return true;
