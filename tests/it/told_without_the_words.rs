@@ -281,6 +281,7 @@ fn mappings_end_at_the_kernels_default() {
     let java = "# There is insufficient memory for the Java Runtime Environment to continue.\n# Native memory allocation (mmap) \
                 failed to map 16384 bytes for committing reserved memory.\n";
     assert!(report(java).contains("vm.max_map_count"));
+    assert_eq!(first_cause(java), "framework_limit");
     assert!(!report(&java.replace("16384", "268435456")).contains("vm.max_map_count"));
 }
 

@@ -222,12 +222,23 @@ pub const REQUEST: Mechanism = Mechanism {
     ],
     read: |incident| {
         let event = &incident.event;
-        if asker(incident) != Asker::Host || event.has(Sign::HeapCommit) || event.has(Sign::EngineStartup) {
+        if asker(incident) != Asker::Host {
             return None;
         }
         let requested = incident.ledger.requested?;
         let want = size(requested);
         let at = super::super::reading::place(event, Fact::Requested);
+        if event.refuses_a_tiny_mapping() {
+            let text = text!(
+                en: "no more than {want} were to be mapped: where memory is left, it is the number of the process's \
+                     mappings that ended (vm.max_map_count)",
+                zh: "只需映射 {want}：若内存仍有余，则是该进程的映射数量已达上限（vm.max_map_count）"
+            );
+            return Some(Reading::new("a-few-pages", text).at(at));
+        }
+        if event.has(Sign::HeapCommit) || event.has(Sign::EngineStartup) {
+            return None;
+        }
         let printed = incident.ledger.capacity.filter(|_| !event.held_against_a_part());
         let machine = incident.context.host_total.get().map(|figure| figure.interval()).or(printed);
         if let Some(machine) = machine.filter(|machine| requested.low > machine.high) {
@@ -256,7 +267,6 @@ pub const REQUEST: Mechanism = Mechanism {
         if event.needs_in_all() {
             return None;
         }
-        // Servers with more than 1 TiB of RAM are rare, so a request of that size is a shape, not a need.
         if event.pads_texts() {
             let text = text!(
                 en: "{want} for texts of a fixed width: each takes the room of the longest, four bytes a letter",
@@ -264,14 +274,7 @@ pub const REQUEST: Mechanism = Mechanism {
             );
             return Some(Reading::new("padded-texts", text).at(at));
         }
-        if event.refuses_a_tiny_mapping() {
-            let text = text!(
-                en: "no more than {want} were to be mapped: where memory is left, it is the number of the process's \
-                     mappings that ended (vm.max_map_count)",
-                zh: "只需映射 {want}：若内存仍有余，则是该进程的映射数量已达上限（vm.max_map_count）"
-            );
-            return Some(Reading::new("a-few-pages", text).at(at));
-        }
+        // Servers with more than 1 TiB of RAM are rare, so a request of that size is a shape, not a need.
         let level = match requested.middle() {
             bytes if bytes >= ABSURD => "absurd",
             bytes if bytes >= (8 * GIB) as i128 && incident.context.takes_in_data() => "data-of-gigabytes",
