@@ -256,8 +256,8 @@ pub(super) fn diagnose_with(mut files: Vec<FileEvents>, given: &Given, proofs: &
     explanation
 }
 
-/// What a function makes of each, in their order, on all processors. One alone needs no threads, which took a tenth of
-/// the time of a pasted message, most of it in waiting for work.
+/// What a function makes of each, in their order, on all processors. One alone needs no threads, which took a seventh
+/// of the time of a pasted message, most of it in waiting for work.
 fn side_by_side<T: Send, R: Send>(all: Vec<T>, made: impl Fn(T) -> R + Sync + Send) -> Vec<R> {
     if all.len() < 2 { all.into_iter().map(made).collect() } else { all.into_par_iter().map(made).collect() }
 }
