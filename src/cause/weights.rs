@@ -49,10 +49,9 @@ impl Weights {
     }
 
     fn line(&self, mechanism: &str, level: &str) -> Option<Row> {
-        let behind = |line: &'static str| {
-            line.strip_prefix(mechanism)?.strip_prefix(' ')?.strip_prefix(level)?.strip_prefix(' ')
-        };
-        let weights = self.lines.iter().find_map(|line| behind(line))?;
+        let key = format!("{mechanism} {level} ");
+        let at = self.lines.partition_point(|line| *line < key.as_str());
+        let weights = self.lines.get(at)?.strip_prefix(key.as_str())?;
         let mut row = Row::default();
         let mut words = weights.split(' ');
         while let (Some(cause), Some(weight)) = (words.next(), words.next()) {

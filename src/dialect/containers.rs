@@ -332,9 +332,7 @@ fn function(document: &Document, position: usize) -> Event {
         if let Some(peak) = peak {
             event.facts.note(Fact::Peak, peak);
         }
-        // What it counts is read now and then: functions that end for it tell of 96 % and more.
-        let filled = |limit: Figure, peak: Figure| peak.bytes as f64 >= 0.96 * limit.bytes as f64;
-        full |= matches!((limit, peak), (Some(limit), Some(peak)) if filled(limit, peak));
+        full |= matches!((limit, peak), (Some(limit), Some(peak)) if peak.bytes >= limit.bytes);
     }
     event.sign(if full { Sign::KilledWithProof } else { Sign::KilledWithoutProof });
     event

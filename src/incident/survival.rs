@@ -437,9 +437,12 @@ fn announces_another_try(text: &str) -> bool {
             || word == "continuing" && next.is_some()
             || word == "going" && next == Some("to") && lower.contains("going to turn on")
             // The piece of the work is left out, and the next one taken. Who trains wants every batch.
-            || word == "skipping" && next.is_none_or(|next| PIECES.contains(&next))
+            || word == "skipping" && next.is_some_and(|next| PIECES.contains(&next))
             || word == "trying" && next.is_some_and(|next| next != "to");
     }
+    // `INFO:root:Skipping...`, and no `no checkpoint found, skipping`.
+    let said = lower.trim_end_matches(['.', ' ']).rsplit([':', ']']).next().unwrap_or_default();
+    tries |= said.trim() == "skipping";
     tries && !TO_THE_READER.iter().any(|words| lower.contains(words))
 }
 
@@ -696,7 +699,7 @@ fn ends_well(lower: &str) -> bool {
         let those = places(those);
         places(these).iter().any(|at| those.iter().any(|other| other.abs_diff(*at) <= WORDS_APART))
     };
-    near(ENDED, WORK) || near(WELL, WORK) || near(WELL, AROUND) || lower.contains("results are saved")
+    near(ENDED, WORK) || near(WELL, WORK) || near(WELL, AROUND) || lower.contains("all results are saved")
 }
 
 /// Bytes between what ended and that it did: `Training of 12 folds has finished`.

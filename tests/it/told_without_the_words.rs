@@ -143,6 +143,8 @@ fn a_piece_that_a_program_left_out_and_went_on_is_no_failure() {
     )));
     assert!(fails(&chain("")));
     assert!(fails(&chain("Skipping cleanup of 4 temporary files\nDone\n")), "what is skipped is no piece of the work");
+    assert!(fails(&chain("no checkpoint found, skipping\nDone\n")), "nor is this");
+    assert!(fails(&chain("Partial results are saved in /tmp/out\n")), "what there was is kept");
 }
 
 #[test]
@@ -308,6 +310,7 @@ fn what_comes_with_a_program_is_about_it() {
     ] {
         assert!(!fails(log), "{log}");
     }
+    assert!(fails("Loading the index, this may take a while\nout of memory\n"), "no sentence that goes on");
     // What somebody keeps may be a log.
     assert!(fails("$ cat notes.md\nterminate called after throwing an instance of 'std::bad_alloc'\n"));
 }

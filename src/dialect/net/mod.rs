@@ -231,15 +231,18 @@ fn in_a_docstring(document: &Document, position: usize) -> bool {
     parameter(position) || field::before(position, LINES).any(parameter)
 }
 
-/// True where the words begin a line that goes on with a sentence which supposes: `This might cause it to run out of
-/// memory before your system runs` above `out of memory.`
+/// True where the words begin a line that goes on with a sentence which supposes, and lacks them: `This might cause it
+/// to run out of memory before your system runs` above `out of memory.` A complete line is another's: `this may take a
+/// while`.
 fn goes_on_with_a_supposition(document: &Document, position: usize, lead: &str) -> bool {
     const SUPPOSES: &[&str] = &[" might ", " may ", " could ", " can cause "];
     let above = field::before(position, 1).next().map(|at| field::text(document, at).to_ascii_lowercase());
     lead.trim().is_empty()
         && above.is_some_and(|above| {
             let sentence = above.trim_end().rsplit(['.', '!', '?']).next().unwrap_or_default();
-            SUPPOSES.iter().any(|word| sentence.contains(word))
+            let lacks =
+                sentence.rsplit(' ').next().is_some_and(|last| matches!(last, "run" | "runs" | "running" | "an"));
+            lacks && SUPPOSES.iter().any(|word| sentence.contains(word))
         })
 }
 

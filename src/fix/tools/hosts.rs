@@ -5,6 +5,16 @@ use crate::domain::Target;
 use crate::fix::knob::{Line, line, said};
 use crate::incident::context::Clue;
 
+/// Frames of video have neither weights nor batches.
+const NOT_OF_ENCODERS: &[&str] = &[
+    "smaller-batch",
+    "mixed-precision",
+    "weight-quantisation",
+    "weight-offload",
+    "chunk-the-operation",
+    "launch-blocking",
+];
+
 /// Changes of which none makes a miner's table smaller: its size is the protocol's, on every GPU.
 const OF_A_FIXED_SIZE: &[&str] = &[
     "smaller-batch",
@@ -719,14 +729,7 @@ pub(super) const TOOLS: &[Tool] = &[
             ),
             ("other-device", FFMPEG_DEVICE),
         ],
-        lacks: &[
-            "smaller-batch",
-            "mixed-precision",
-            "weight-quantisation",
-            "weight-offload",
-            "chunk-the-operation",
-            "launch-blocking",
-        ],
+        lacks: NOT_OF_ENCODERS,
     },
     // ffmpeg's encoders and decoders of NVIDIA, libavcodec/nvenc_h264.c and cuviddec.c: -surfaces (0 to 64; by itself
     // as many as the settings ask for), -gpu of the encoder, -hwaccel_device of the decoder. keylase/nvidia-patch's
@@ -754,14 +757,7 @@ pub(super) const TOOLS: &[Tool] = &[
             ),
             ("other-device", FFMPEG_DEVICE),
         ],
-        lacks: &[
-            "smaller-batch",
-            "mixed-precision",
-            "weight-quantisation",
-            "weight-offload",
-            "chunk-the-operation",
-            "launch-blocking",
-        ],
+        lacks: NOT_OF_ENCODERS,
     },
     // Redis, redis.conf at 4f8cdc2 (2024-10): maxmemory-policy is noeviction unless set, under which writes are refused
     // once maxmemory is reached; a cache may drop what is used least. Both can be set while it runs. What keeps jobs in

@@ -33,6 +33,10 @@ const FAISS_HALF: Line = option("co = faiss.GpuClonerOptions(); co.useFloat16 = 
     "index_cpu_to_gpu(res, 0, index, co)；并设 res.setTempMemory(2**26)",
 );
 
+/// What a pool takes for itself has no size of the program's.
+const NOT_OF_A_POOL: &[&str] =
+    &["less-at-once", "smaller-batch", "smaller-images", "mixed-precision", "chunk-the-operation"];
+
 const PADDLE_CHUNK: Line = line(Target::Shell, "export FLAGS_fraction_of_gpu_memory_to_use=0.5").note(
     "0.92 unless set: the size of each piece that its pool asks for; then a smaller batch",
     "默认 0.92：其内存池每次申请的块大小；再减小批",
@@ -105,7 +109,7 @@ pub(super) const TOOLS: &[Tool] = &[
         scripts: &["initCnmem: cnmemInit call failed!"],
         clue: None,
         rows: &[("preallocation-fraction", THEANO_CNMEM), ("smaller-pool", THEANO_CNMEM)],
-        lacks: &["less-at-once", "smaller-batch", "smaller-images", "mixed-precision", "chunk-the-operation"],
+        lacks: NOT_OF_A_POOL,
     },
     // Theano's pool on libgpuarray. Seen in Theano/Theano: issue 4993 (preallocate = 1: these words; 0.8 runs; it is
     // capped at 95 %), 4411 (the same of CNMeM at 95 %), pull request 3792. TensorFlow's words have another case.
@@ -115,7 +119,7 @@ pub(super) const TOOLS: &[Tool] = &[
         scripts: &["could not create cuDNN handle"],
         clue: None,
         rows: &[("preallocation-fraction", THEANO_PREALLOCATE), ("smaller-pool", THEANO_PREALLOCATE)],
-        lacks: &["less-at-once", "smaller-batch", "smaller-images", "mixed-precision", "chunk-the-operation"],
+        lacks: NOT_OF_A_POOL,
     },
     // CUDA.jl where its error's own text asks for the memory's state and fails in turn, again and again, by the frame
     // that is repeated. CUDA.reclaim() stands in its page on memory.

@@ -13,6 +13,10 @@ const YOLO: &[(&str, Line)] = &[
     ("fewer-workers", option("--workers {tried}")),
 ];
 
+/// What fills the GPU are worlds that are simulated, beside a small network.
+const NOT_OF_SIMULATORS: &[&str] =
+    &["gradient-checkpointing", "mixed-precision", "eight-bit-optimizer", "activation-offload"];
+
 const NOT_OF_YOLO: &[&str] = &[
     "mixed-precision",
     "gradient-checkpointing",
@@ -3458,7 +3462,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 option("env.num_envs=<half>").note("headless=True draws nothing", "headless=True 不渲染画面"),
             ),
         ],
-        lacks: &["gradient-checkpointing", "mixed-precision", "eight-bit-optimizer", "activation-offload"],
+        lacks: NOT_OF_SIMULATORS,
     },
     Tool {
         name: "IsaacGymEnvs",
@@ -3466,7 +3470,7 @@ pub(super) const TOOLS: &[Tool] = &[
         scripts: &[],
         clue: None,
         rows: &[("smaller-batch", WORLDS), ("less-at-once", WORLDS), ("other-libraries", WORLDS)],
-        lacks: &["gradient-checkpointing", "mixed-precision", "eight-bit-optimizer", "activation-offload"],
+        lacks: NOT_OF_SIMULATORS,
     },
     // walk-these-ways and what was made of it. Seen in Improbable-AI/walk-these-ways, README.md: the default
     // configuration takes some 12 GB of the GPU, and fewer parallel environments (Cfg.env.num_envs = 4000) less.
@@ -3476,7 +3480,7 @@ pub(super) const TOOLS: &[Tool] = &[
         scripts: &[],
         clue: None,
         rows: &[("smaller-batch", WORLDS_IN_CFG), ("less-at-once", WORLDS_IN_CFG), ("other-libraries", WORLDS_IN_CFG)],
-        lacks: &["gradient-checkpointing", "mixed-precision", "eight-bit-optimizer", "activation-offload"],
+        lacks: NOT_OF_SIMULATORS,
     },
     // ManiSkill's baselines. Seen in haosulab/ManiSkill, examples/baselines/ppo/ppo_rgb.py at 07bc2dd (num_envs 512,
     // num_eval_envs 8, num_steps 50, num_minibatches 32: a minibatch is num_envs × num_steps / num_minibatches); its
@@ -3497,7 +3501,7 @@ pub(super) const TOOLS: &[Tool] = &[
             ),
             ("smaller-eval-batch", option("--num_eval_envs <half>").note("8 unless set", "默认 8")),
         ],
-        lacks: &["gradient-checkpointing", "mixed-precision", "eight-bit-optimizer", "activation-offload"],
+        lacks: NOT_OF_SIMULATORS,
     },
     Tool {
         name: "Isaac Lab or legged_gym",
@@ -3505,7 +3509,7 @@ pub(super) const TOOLS: &[Tool] = &[
         scripts: &[],
         clue: None,
         rows: &[("smaller-batch", ENVIRONMENTS), ("less-at-once", ENVIRONMENTS), ("other-libraries", ENVIRONMENTS)],
-        lacks: &["gradient-checkpointing", "mixed-precision", "eight-bit-optimizer", "activation-offload"],
+        lacks: NOT_OF_SIMULATORS,
     },
     // PhysX on a GPU (Isaac Gym, Isaac Sim, SAPIEN) by its allocator's own words, where nothing shows who runs it:
     // each of them has num_envs. Keys of sim.physx: legged_gym's base configuration (max_gpu_contact_pairs).
@@ -3519,7 +3523,7 @@ pub(super) const TOOLS: &[Tool] = &[
             ("smaller-batch", WORLDS_OF_PHYSX),
             ("other-libraries", WORLDS_OF_PHYSX),
         ],
-        lacks: &["gradient-checkpointing", "mixed-precision", "eight-bit-optimizer", "activation-offload"],
+        lacks: NOT_OF_SIMULATORS,
     },
     // det3d, CenterPoint's among its copies. Seen in tianweiy/CenterPoint: configs/nusc/voxelnet/
     // nusc_centerpoint_voxelnet_0075voxel_dcn.py (samples_per_gpu 4, workers_per_gpu 8, max_voxel_num [120000, 160000])

@@ -304,11 +304,10 @@ fn windows_path(text: &str) -> bool {
     let slashed = |path: &str| path.starts_with(|c: char| c.is_ascii_alphabetic()) && path.get(1..3) == Some(":/");
     // Python's own frames have slashes where the path was given so: `File "E:/code/main.py"`; Go's always have, and
     // TensorFlow's nodes those of their frames: `(defined at E:/code/main.py:21)`.
-    let behind = |words: &str| text.split_once(words).is_some_and(|(_, path)| slashed(path));
-    let backslashed = |path: &str| path.split('"').next().is_some_and(|path| path.contains('\\'));
-    if behind("File \"")
-        || behind("(defined at ")
-        || text.split_once("File \"").is_some_and(|(_, path)| backslashed(path))
+    let behind = |words: &str| text.split_once(words).map(|(_, path)| path);
+    let file = behind("File \"").and_then(|path| path.split('"').next());
+    if file.is_some_and(|path| slashed(path) || path.contains('\\'))
+        || behind("(defined at ").is_some_and(slashed)
         || text.strip_prefix('\t').is_some_and(|path| slashed(path) && path.contains(".go:"))
     {
         return true;
