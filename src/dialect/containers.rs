@@ -107,6 +107,18 @@ const TABLE: &[Wording] = &[
         name: &[("victimprocess:", ',')],
         ..WORDING
     },
+    // pkg/kubelet/lifecycle/predicate.go: the pods on the node ask for all that it gives.
+    Wording {
+        says: &["nodedidn'thaveenoughresource:memory,"],
+        slug: "kubernetes-node-requests",
+        program: Program::Kubernetes,
+        figures: &[
+            (Fact::Requested, "requested:", Unit::Of(1)),
+            (Fact::Used, "used:", Unit::Of(1)),
+            (Fact::Capacity, "capacity:", Unit::Of(1)),
+        ],
+        ..WORDING
+    },
     Wording {
         says: &["usageofemptydirvolume"],
         and: &["exceedsthelimit"],

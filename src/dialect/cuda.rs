@@ -120,9 +120,11 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     Some(event)
 }
 
-/// True where the driver's words end the line.
+/// True where the words begin the line and the driver's end it. Behind an exception's name they are another's.
 fn ends_with_words(document: &Document, position: usize) -> bool {
-    super::field::text(document, position).trim_end().ends_with("out of memory")
+    let line = super::field::text(document, position).trim_end();
+    let before = line.split_once("CUDA Error").map_or("", |(before, _)| before.trim_end());
+    line.ends_with("out of memory") && !before.ends_with("Exception:")
 }
 
 #[cfg(test)]

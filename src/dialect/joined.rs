@@ -79,6 +79,8 @@ pub(super) fn begins_with_stamp(line: &str) -> bool {
         }
         Some(b'm') => rest.starts_with(b"ms"),
         Some(b'|' | b']' | b'%' | b'=' | b'#') => true,
+        // `10[MGR] …`: strongSwan's threads.
+        Some(b'[') => rest.get(1).is_some_and(u8::is_ascii_uppercase),
         // `20915569   ERROR   memory.cpp:68 …`: a counter of milliseconds before the record's level.
         Some(b' ' | b'\t') => {
             let level = line.get(digits..).unwrap_or_default().trim_start();

@@ -108,9 +108,11 @@ impl Facts {
         self.sizes.get(&fact).copied()
     }
 
-    /// Forgets the figures that another reading of the same message does not bear out.
-    fn keep_agreed(&mut self, other: &Facts) {
-        self.sizes.retain(|fact, figure| other.get(*fact).is_some_and(|known| known.bytes == figure.bytes));
+    /// Forgets the figures from line `from` on that another reading of the same message does not bear out.
+    fn keep_agreed(&mut self, other: &Facts, from: u64) {
+        self.sizes.retain(|fact, figure| {
+            figure.at.first < from || other.get(*fact).is_some_and(|known| known.bytes == figure.bytes)
+        });
     }
 
     /// Keeps the first figure printed for a fact.
@@ -513,6 +515,10 @@ impl Look {
             .iter()
             .filter(|i| !(self.spent && is_net(i)))
             .find_map(|i| (DIALECTS[*i].read)(document, position))?;
+        // `heap out of memory` in a list of changes.
+        if event.facts.sizes.is_empty() && net::is_listed(document, position) {
+            return None;
+        }
         if self.inside_engine {
             engines::complete(document, &mut event);
             options::complete(document, position, &mut event);
@@ -611,6 +617,7 @@ impl Look {
                     event.program = known;
                 }
                 event.at.last = event.at.last.max(mended.last);
+                event.message = recase::as_printed(&event.message, field::text(document, position));
                 best = Some(event);
                 break;
             }
@@ -620,7 +627,12 @@ impl Look {
         }
         // Whether a line was broken here, nobody knows: what a figure is must not depend on it.
         if let Some(best) = best.as_mut().filter(|best| best.has(Sign::Generic)) {
-            others.iter().for_each(|other| best.facts.keep_agreed(&other.facts));
+            // What the lines above the message tell is no part of it.
+            others.iter().for_each(|other| best.facts.keep_agreed(&other.facts, best.at.first.min(other.at.first)));
+            if self.inside_engine && !others.is_empty() {
+                options::complete(document, position, best);
+                net::read_of_its_own(document, position, best);
+            }
         }
         best
     }

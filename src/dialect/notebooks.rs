@@ -85,6 +85,7 @@ fn read(document: &Document, position: usize) -> Option<Event> {
             event.standing = Standing::Failure;
             event.program = Program::Colab;
             event.sign(Sign::KilledWithoutProof);
+            event.sign(Sign::EndUntold);
         }
     }
     Some(event)

@@ -111,6 +111,10 @@ fn by_name(document: &Document, position: usize, event: &mut Event) {
     let Some(at) = command.filter(|_| !is_told(event)) else { return };
     if let Some(size) = named_limit(field::text(document, at)) {
         event.facts.note(Fact::Limit, exactly(size, document, at));
+        // `ghc: panic! heap overflow`: of the heap that was set.
+        if event.message.to_ascii_lowercase().contains("heap ") {
+            event.sign(Sign::RefusedByLimit);
+        }
     }
 }
 
@@ -122,13 +126,21 @@ fn named_limit(command: &str) -> Option<units::Size> {
     const BYTES: u64 = 1 << 30;
     let words: Vec<&str> = command.split_whitespace().collect();
     let mut found: Option<units::Size> = None;
+    // What stands between these is for the runtime of a program that GHC compiled: `+RTS -M4G -A128m -RTS`.
+    let runtime = words.iter().position(|word| *word == "+RTS").unwrap_or(usize::MAX);
     for (i, word) in words.iter().enumerate().filter(|(_, word)| word.starts_with('-')) {
         let option = word.trim_start_matches('-');
+        let of_runtime = (i > runtime).then(|| option.strip_prefix('M')).flatten();
+        let option = if of_runtime.is_some_and(|size| size.starts_with(|c: char| c.is_ascii_digit())) {
+            option.replacen('M', "Xmx", 1)
+        } else {
+            option.to_owned()
+        };
         let (name, value) = match option.split_once(['=', ':']) {
             Some((name, value)) => (name, value),
             None => match (option.strip_prefix("Xmx"), words.get(i + 1)) {
                 (Some(value), _) => ("Xmx", value),
-                (None, Some(value)) => (option, *value),
+                (None, Some(value)) => (option.as_str(), *value),
                 (None, None) => continue,
             },
         };
@@ -211,6 +223,8 @@ fn is_command(line: &str) -> bool {
         "JVM arg",
         "ommand line",
         "srun ",
+        // Of what GHC compiled, and GHC's own.
+        " +RTS -",
     ];
     const ADVISES: &[&str] =
         &["...", "try ", "ncrease", "e.g.", "xample", "ecommend", "such as", "instead", "should", " use "];

@@ -2,7 +2,7 @@
 //! (`paddle/fluid/string/printf`, `HumanReadableSize`), and units may differ within one sentence.
 
 use super::notice::{PHRASE, Phrase, first_of};
-use super::{Dialect, Event, Fact, Resource, Sign};
+use super::{Dialect, Event, Fact, Resource, Sign, field};
 use crate::domain::Program;
 use crate::evidence::Known;
 use crate::input::Document;
@@ -105,6 +105,13 @@ fn read(document: &Document, position: usize) -> Option<Event> {
             && let Ok(index) = u32::try_from(index)
         {
             event.facts.device = Known::Seen(index, event.at);
+        }
+        // Advice in its own words, the last of which speak of the failure again.
+        const ADVICE: usize = 8;
+        let advice = field::behind(document, position, ADVICE)
+            .find(|at| field::text(document, *at).starts_with("If the above ways do not solve"));
+        if let Some(at) = advice {
+            event.at.last = event.at.last.max(field::number(document, at));
         }
         if notice.text.contains("availablememoryisonly") && event.facts.get(Fact::Free).is_none() {
             event.sign(Sign::Cut);

@@ -93,6 +93,13 @@ pub(super) fn mended(document: &Document, position: usize) -> Option<Mended> {
     Some(Mended { document, position, last: line.number, doubtful: false, joined: false })
 }
 
+/// A message as the line has it, where they differ in nothing but capitals.
+pub(super) fn as_printed(message: &str, line: &str) -> String {
+    let printed = line.to_ascii_lowercase().find(&message.to_ascii_lowercase());
+    let printed = printed.and_then(|at| line.get(at..at + message.len()));
+    printed.unwrap_or(message).to_owned()
+}
+
 fn restored(text: &str) -> String {
     let (Some(search), true) = (&KNOWN.search, text.len() <= LONGEST) else { return text.to_string() };
     let mut out = String::with_capacity(text.len());

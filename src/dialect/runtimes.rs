@@ -32,8 +32,11 @@ pub const DIALECT: Dialect = Dialect {
         "(?i)tokenizing data",
         "(?i)error: oom:",
         "(?i)array is too big",
+        "Maximum allowed dimension exceeded",
         "(?i)enough space for",
         "OutOfMemoryException",
+        "Stack: OutOfMemoryError",
+        "Stack: `OutOfMemoryError",
         "(?i)directmemoryerror",
         "(?i)of direct buffer",
         "(?i)unable_to_acquire",
@@ -304,8 +307,17 @@ fn jvm(document: &Document, position: usize, line: &str) -> Option<Event> {
     let thrown = field::after(line, "java.lang.OutOfMemoryError")
         .or_else(|| field::after(line, "Out of memory. Java"))
         .or_else(|| field::after(line, "Throwing OutOfMemoryError"));
-    let reason = thrown?.trim_start_matches([':', ' ', '"']);
+    // Android's lint tells the reason a line above: `Message: Metaspace`, `Stack: OutOfMemoryError`.
+    let linted = || {
+        let above = field::text(document, field::before(position, 1).next()?);
+        field::after(line, "Stack: ").filter(|stack| stack.trim_start_matches('`').starts_with("OutOfMemoryError"))?;
+        field::after(above, "Message: ")
+    };
+    let reason = thrown.or_else(linted)?.trim_start_matches([':', ' ', '"']);
     let mut event = refused(document, position, "jvm-heap", Program::Java);
+    if thrown.is_none() {
+        event.message = format!("OutOfMemoryError: {}", reason.trim());
+    }
     // A limit on threads or addresses, or the RAM for stacks: the log alone seldom tells. Where it shows the count that
     // was reached, memory is not what ran out.
     if reason.contains("unable to create") && reason.contains("native thread") {
@@ -615,6 +627,14 @@ const SENTENCES: &[Wording] = &[
     },
     Wording {
         says: &["arrayistoobig;`arr.size*arr.dtype.itemsize`islarger"],
+        slug: "numpy-array-too-big",
+        program: Program::Numpy,
+        signs: &[Sign::AbsurdRequest],
+        ..WORDING
+    },
+    // Before 1.10, and `np.arange` of more than an index can count.
+    Wording {
+        says: &["valueerror:arrayistoobig.", "valueerror:maximumalloweddimensionexceeded"],
         slug: "numpy-array-too-big",
         program: Program::Numpy,
         signs: &[Sign::AbsurdRequest],

@@ -53,6 +53,15 @@ pub fn writer(line: &str) -> Option<&str> {
     Some(headed.app.unwrap_or_else(|| headed.body.split(['[', ':', ' ']).next().unwrap_or_default()))
 }
 
+/// The process that writes a line of the system's log, where it tells its number: `opendkim[1210]`.
+pub fn process(line: &str) -> Option<&str> {
+    let body = headed(line)?.body;
+    let (process, _) = body.split_once("]:")?;
+    let (name, number) = process.split_once('[')?;
+    let plain = !name.is_empty() && !name.contains(' ') && !number.is_empty();
+    (plain && number.bytes().all(|byte| byte.is_ascii_digit())).then_some(process)
+}
+
 fn word(text: &str) -> Option<(&str, &str)> {
     let text = text.trim_start_matches(' ');
     let (word, rest) = text.split_once(' ')?;

@@ -55,7 +55,7 @@ fn cpu_allocator(document: &Document, position: usize) -> Option<Event> {
         .or_else(|| message.find("can'tallocatememory", start))
         // 1.0 prints the call that failed with ENOMEM instead.
         .or_else(|| message.find("posix_memalign(", start).and_then(|from| message.find("12vs0", from)));
-    let asked = message.after("youtriedtoallocate", start);
+    let asked = ["youtriedtoallocate", "youtriedtoreallocate"].iter().find_map(|words| message.after(words, start));
     // The name of the allocator alone is no failure: it stands in build logs and stack traces too.
     if wording.is_none() && asked.is_none() {
         return None;
@@ -74,7 +74,8 @@ fn cpu_allocator(document: &Document, position: usize) -> Option<Event> {
         }
         None => event.sign(if asked.is_some() { Sign::Cut } else { Sign::NoFigures }),
     }
-    if windows.is_some() {
+    // THGeneral.c says so on any system.
+    if windows.is_some() && message.find("THGeneral", start).is_none() {
         event.sign(Sign::Windows);
     }
     if message.find("Errorcode12", start).is_some() {

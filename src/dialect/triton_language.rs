@@ -7,8 +7,11 @@ use crate::domain::{Number, Program};
 use crate::input::Document;
 use crate::units::Figure;
 
-pub const DIALECT: Dialect =
-    Dialect { name: "triton", triggers: &["shared memory", "too much shared", "RESOURCE_EXHAUSTED"], read };
+pub const DIALECT: Dialect = Dialect {
+    name: "triton",
+    triggers: &["shared memory", "too much shared", "RESOURCE_EXHAUSTED", "out of resource: triton_"],
+    read,
+};
 
 const PHRASES: [Phrase; 3] = [
     Phrase {
@@ -58,7 +61,9 @@ fn read(document: &Document, position: usize) -> Option<Event> {
         }
         "triton-out-of-resource" => {
             // `registers`, `tensor memory`, `threads` are counts of something else than bytes.
-            if !notice.text.contains("outofresource:sharedmemory") {
+            // TorchInductor names the kernel instead (runtime/triton_heuristics.py).
+            let shared = ["outofresource:sharedmemory", "outofresource:triton_"];
+            if !shared.iter().any(|words| notice.text.contains(words)) {
                 for (fact, name) in [(Fact::Requested, Number::Required), (Fact::Limit, Number::HardwareLimit)] {
                     if let Some(figure) = event.facts.sizes.remove(&fact) {
                         event.facts.numbers.insert(name, (figure.bytes as f64, figure.at));

@@ -135,6 +135,15 @@ const ROWS: &[Wording] = &[
     row(&["Uncaptured WebGPU error", "OutOfMemory"], "webgpu-uncaptured", Program::WebGpu, Gpu),
     row(&["CatBoostError", "bad_alloc"], "catboost-host", Program::Catboost, Host),
     row(&["failed to find a memory slot for batch"], "llamacpp-cache-full", Program::LlamaCpp, KvCache),
+    row(&["could not find a KV slot for the batch"], "llamacpp-cache-full", Program::LlamaCpp, KvCache),
+    // examples/server: it halves what it decodes at once until one token has no room.
+    row(&["failed to decode the batch, n_batch = 1,"], "llamacpp-cache-full", Program::LlamaCpp, KvCache),
+    // XMRig, src/backend/opencl/wrappers/OclLib.cpp.
+    row(&["CL_INVALID_BUFFER_SIZE when calling clCreateBuffer"], "opencl-buffer-size", Program::OpenCl, Gpu)
+        .shows(&[Sign::BufferSizeLimit]),
+    // AlexeyAB's darknet, src/convolutional_layer.c: no algorithm whose workspace had room.
+    row(&["cuDNN isn't found FWD algo for convolution"], "darknet-cudnn-algorithm", Program::Darknet, Gpu)
+        .shows(&[Sign::ForeignLibrary, Sign::NoFigures]),
     row(&["exceeds the available context size"], "llamacpp-context-exceeded", Program::LlamaCpp, KvCache)
         .shows(&[Sign::BeyondContext]),
     // ggml.c: ggml_new_object, ggml_new_tensor_impl. The pool of a context is as large as whoever made it said.
@@ -367,6 +376,10 @@ const TRIGGERS: &[&str] = &[
     "pinned memory pool will not be available",
     "requires more system memory than is currently available, evicting",
     "failed to find a memory slot for batch",
+    "could not find a KV slot for the batch",
+    "failed to decode the batch, n_batch = 1,",
+    "CL_INVALID_BUFFER_SIZE when calling",
+    "cuDNN isn't found FWD algo for convolution",
     "exceeds the available context size",
     "not enough space in the context's memory pool",
     "Context size has been exceeded",

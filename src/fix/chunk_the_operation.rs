@@ -33,6 +33,8 @@ pub const FIX: Fix = Fix {
             && case.data_moved().is_none()
             && !case.failing_code().contains(".backward(")
             && !is_the_result(case.failing_code())
+            // A copy of what is whole has no blocks that are reduced.
+            && !case.failing_code().trim_end().ends_with(".contiguous()")
             && (case.shows_own_code() || !case.pytorch() || case.confidence(CauseId::SingleHugeAllocation) >= SURE)
             && may_be_divided(case)
     },

@@ -46,6 +46,7 @@ impl Case<'_> {
                 || frame.is_user_code() && (name.contains("dataset") || frame.function == "__getitem__")
         };
         self.program() == Program::Numpy
+            || self.program() == Program::R && self.requested().is_some()
             || self.incident.event.wide_type().is_some()
             || self.context.reads_a_file()
             || self.context.frames.iter().any(of_data)

@@ -162,6 +162,7 @@ const BLANKS: &[(&str, &str)] = &[
     ("<twice>", "<加倍>"),
     ("<two thirds of the limit>", "<上限的三分之二>"),
     ("<unit>", "<单元>"),
+    ("<service>", "<服务>"),
     ("<x>", "<倍数>"),
     ("<your command>", "<你的命令>"),
 ];

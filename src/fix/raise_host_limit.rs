@@ -144,9 +144,12 @@ pub const FIX: Fix = Fix {
             .note("in a file for nextflow run -c; the peak + 20 %", "写入 nextflow run -c 的文件；取峰值 + 20 %")
             .when("nextflow-unread"),
         line(Target::Shell, "{twice}").when("asked"),
+        line(Target::Slurm, "sbatch --mem={tried}{unit} ...")
+            .note("on the command line, which the script's own lines give way to", "写在命令行上，它优先于脚本中的设置")
+            .when("submitted"),
         line(Target::Slurm, "#SBATCH --mem={tried}{unit}")
             .note("instead of --mem-per-cpu, where that is set", "若原来设的是 --mem-per-cpu，则用它代替")
-            .unless("pipeline"),
+            .when("scripted"),
         line(Target::Slurm, "#SBATCH --mem=<peak + 20 %>")
             .note("sacct -j {job} --format=MaxRSS shows the peak", "峰值可用 sacct -j {job} --format=MaxRSS 查看")
             .when("slurm-unread"),
@@ -271,8 +274,11 @@ fn advise(case: &Case) -> Advice {
         || words.is_some();
     let free = case.resource() == Resource::Host && !elsewhere;
     let of_linux = !case.macos() && !case.bsd();
+    let by_command = case.context.origin.asked_by_command && !case.clue(Clue::PipelineSubmits);
     let draft = Draft::new(case, &FIX)
         .when("pipeline", case.clue(Clue::PipelineSubmits))
+        .when("submitted", more.is_some() && by_command)
+        .when("scripted", !case.clue(Clue::PipelineSubmits) && !by_command)
         .when("slurm-unread", more.is_none() && !case.clue(Clue::PipelineSubmits))
         .when("no-limit", whole)
         .when("free", free && !old && of_linux)

@@ -216,6 +216,8 @@ fn advise(case: &Case) -> Advice {
         .when("contained", contained && !heap_elsewhere)
         .when("by-script", !contained && !heap_elsewhere && by_script)
         .when("both", !contained && !heap_elsewhere && starts_large)
+        .when("smaller", refused)
+        .when("larger", !refused && area.is_none())
         .when("free", !contained && !heap_elsewhere && !starts_large && !by_script)
         // The monitor kills at a threshold of its own, below the machine's memory.
         .when("monitored", case.program() == Program::Ray && !case.sign(Sign::KilledWithoutProof))

@@ -58,6 +58,12 @@ pub const FIX: Fix = Fix {
             "若整体持有数据：每次只处理一部分，或使用内存映射",
         )
         .unless("array"),
+        said(
+            Target::Program,
+            "keep it sparse, or work on a part of the rows or samples at a time: never one dense matrix of all",
+            "保持稀疏，或每次只处理部分行或样本：不要生成包含全部数据的稠密矩阵",
+        )
+        .when("of-r"),
         said(Target::Program, "work on a part of the array at a time", "每次只处理数组的一部分").when("of-data"),
         said(
             Target::Program,
@@ -232,6 +238,7 @@ fn advise(case: &Case) -> Advice {
         None => draft,
     };
     let pass = array && !reads && !data;
+    let r = case.program() == Program::R;
     let pictures = matches!(case.subject(), Some(Subject::Pictures | Subject::Video));
     let graph = case.subject() == Some(Subject::Graph);
     // What is made of another type is all that is read: its parts are those of the data.
@@ -261,7 +268,8 @@ fn advise(case: &Case) -> Advice {
         .when("of-a-graph", pass && graph)
         .when("of-anything", pass && !pictures && !graph && !operation)
         .when("array", array && !reads)
-        .when("of-data", array && !reads && data && Need::OwnCode.met(case))
+        .when("of-r", r && array)
+        .when("of-data", array && !reads && data && !r && Need::OwnCode.met(case))
         .when("array-file", array_file)
         .when("table", table && !array_file)
         .when("block", !array_file && !table && narrow.is_none())

@@ -27,6 +27,8 @@ pub const FIX: Fix = Fix {
         line(Target::Shell, "shm_size: \"{size}gb\"")
             .note("below the service in docker-compose.yml", "写在 docker-compose.yml 的该服务下")
             .when("composed"),
+        line(Target::Shell, "docker service update --mount-add type=tmpfs,dst=/dev/shm,tmpfs-size={bytes} <service>")
+            .when("swarm"),
         line(Target::Shell, "docker run --shm-size={size}g ...")
             .note("or --ipc=host", "或 --ipc=host")
             .when("container"),
@@ -134,6 +136,9 @@ fn advise(case: &Case) -> Advice {
         ));
     }
     let (pod, container) = (case.in_a_pod(), case.in_a_container() && !case.in_a_pod());
+    // A service of a swarm has no option for it (moby's issue 26714), but may mount one of its own.
+    let swarm = case.context.origin.swarm && !pod;
+    let container = container && !swarm;
     let cluster = case.on_a_cluster() && !case.in_a_container();
     // It is the machine's own then.
     let of_the_host = container && case.context.command.get().is_some_and(|command| command.contains("ipc=host"));
@@ -141,12 +146,14 @@ fn advise(case: &Case) -> Advice {
         .frees_unknown(text!(en: "frees nothing: it raises the limit", zh: "不释放内存：它提高上限"))
         .certainty(if computed.is_some() { Certainty::Likely } else { Certainty::RuleOfThumb })
         .when("pod", pod)
+        .when("swarm", swarm)
+        .fill("bytes", size.saturating_mul(GIB))
         .when("composed", container && !of_the_host && case.context.origin.composed)
         .when("container", container && !of_the_host && !case.context.origin.composed)
         .when("outside", case.on_wsl_itself() || of_the_host)
         .when("cluster", cluster)
         .when("paddle", case.program() == Program::Paddle)
-        .when("untold", !pod && !container && !cluster && !case.on_wsl_itself())
+        .when("untold", !pod && !swarm && !container && !cluster && !case.on_wsl_itself())
         .fill("size", size)
         .fill("inside", inside)
         .because(basis)

@@ -106,6 +106,10 @@ fn advise(case: &Case) -> Advice {
         return Advice::Silent;
     }
     let tried = side.map(|side| (side * 3 / 4 / 32 * 32).max(32));
+    // Of 32 pixels a side there is no smaller half.
+    if side.zip(tried).is_some_and(|(side, tried)| tried >= side) {
+        return Advice::Silent;
+    }
     let shown = tried.map_or("<smaller>".to_string(), |side| side.to_string());
     let share = match (side, tried) {
         (Some(side), Some(tried)) if side > tried => 1.0 - (tried as f64 / side as f64).powi(2),

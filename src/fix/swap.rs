@@ -44,7 +44,7 @@ pub const FIX: Fix = Fix {
         )
         .unless("commit"),
     ],
-    fixtures: &["llama.cpp/ram", "ollama/ram"],
+    fixtures: &["ollama/ram"],
     advise,
 };
 
@@ -103,11 +103,16 @@ fn advise(case: &Case) -> Advice {
     if case.macos() || case.bsd() || !case.windows() && !case.on_a_machine_of_ones_own() {
         return Advice::Silent;
     }
+    // What is asked for at once must have room there: beside that a few GiB are nothing.
+    let asked = case.requested().and_then(|requested| u64::try_from(requested.low).ok()).map_or(0, |asked| asked / GIB);
+    if asked > 2 * USUAL && !case.windows() {
+        return Advice::Silent;
+    }
     let commit = if case.windows() || case.sign(Sign::AddressSpaceLimit) { 1.3 } else { 1.0 };
     // As much as the machine has, where that is told.
     let machine = case.context.host_total.get().map(|total| total.bytes / GIB + 1);
     Draft::new(case, &FIX)
-        .fill("size", machine.map_or(USUAL, |size| size.clamp(2, 2 * USUAL)))
+        .fill("size", machine.map_or(USUAL.max(asked + 1), |size| size.clamp(2, 2 * USUAL)))
         .weight(commit)
         .frees_unknown(text!(en: "as much as the swap added", zh: "等于新增的 swap"))
         .because(text!(

@@ -248,7 +248,8 @@ impl<'a> Aftermath<'a> {
 
     /// The line by which a service shows in the system's log, or in its own, that it is still there: half a minute
     /// behind the refusal, by the clock, it has written others, none of which tells of an error, an end or a new start.
-    /// Where nothing says who writes, and the stamps differ, another program's lines may follow.
+    /// Where nothing says who writes, and the stamps differ, another program's lines may follow. Of the process itself,
+    /// by its number, one line is enough.
     fn logs_on(&self, failure: &Failure<'_>, until: u64) -> Option<u64> {
         const SECONDS: f64 = 30.0;
         const LINES: usize = 2;
@@ -295,6 +296,7 @@ impl<'a> Aftermath<'a> {
         let from = self.document.lines.partition_point(|line| line.number < event.at.first);
         let own = head(&self.document.lines.get(from)?.text);
         let (at, writer) = (group::clock(own)?, writer(own)?);
+        let process = syslog::process(own);
         let (mut first, mut lines, mut last, mut at_once) = (None, 0, at, 0);
         for line in self.document.lines.get(from + 1..)?.iter().skip_while(|line| line.number <= failure.last) {
             let text = head(&line.text);
@@ -302,7 +304,8 @@ impl<'a> Aftermath<'a> {
                 break;
             }
             let now = group::clock(text);
-            let lower = text.to_ascii_lowercase();
+            // `AudioOutput::start: sampleRate: 48000`: a function's name.
+            let lower = text.to_ascii_lowercase().replace("::start", "");
             if OTHERWISE.iter().any(|word| lower.contains(word)) {
                 // Of the same moment: what the refusal led to.
                 at_once += 1;
@@ -312,7 +315,8 @@ impl<'a> Aftermath<'a> {
                 return None;
             }
             if let Some(now) = now.filter(|now| *now >= last && self::writer(text).as_ref() == Some(&writer)) {
-                (first, lines, last) = (first.or(Some(line.number)), lines + 1, now);
+                let itself = process.is_some() && syslog::process(text) == process;
+                (first, lines, last) = (first.or(Some(line.number)), lines + if itself { LINES } else { 1 }, now);
             }
         }
         first.filter(|_| lines >= LINES && last - at >= SECONDS)
@@ -438,6 +442,7 @@ fn announces_another_try(text: &str) -> bool {
             || word == "going" && next == Some("to") && lower.contains("going to turn on")
             // The piece of the work is left out, and the next one taken. Who trains wants every batch.
             || word == "skipping" && next.is_some_and(|next| PIECES.contains(&next))
+            || word == "skip" && next == Some("it") && lower.trim_end_matches(['!', '.', ' ']).ends_with("skip it")
             || word == "trying" && next.is_some_and(|next| next != "to");
     }
     // `INFO:root:Skipping...`, and no `no checkpoint found, skipping`.

@@ -69,6 +69,7 @@ mod simulate;
 mod snapshot_proof;
 mod subjects;
 mod survival;
+mod told_by_the_lines_beside;
 mod told_without_the_words;
 mod tools;
 mod where_it_ran;

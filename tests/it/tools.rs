@@ -132,18 +132,25 @@ fn a_well_known_program_is_changed_by_the_options_that_it_has() {
         "napari's button for labels",
         "SimBA",
         "DeepRL's replay",
+        "simple_dqn",
         "PhysX on a GPU",
+        "GluonCV",
         "Chromium",
         "R's vector limit",
         "Nextcloud's occ",
+        "PHP at its least limit",
         "Claymore's miner",
         "GHC's runtime",
+        "GHC at its own limit",
+        "nvc",
         "Octave",
         "Manticore or Sphinx",
         "Qdrant",
+        "itzg's image of Minecraft",
         "TensorRT-LLM's blocks in C++",
         "cnv_facets",
         "Elasticsearch in docker compose",
+        "Gradle's daemon at its metaspace",
         "Gradle's daemon",
         "go build",
         "LLVM's build",
@@ -156,8 +163,14 @@ fn a_well_known_program_is_changed_by_the_options_that_it_has() {
         "Argo Workflows",
         "kubelet",
         "InnoDB's buffer pool",
+        "Sentry's ClickHouse",
         "ClickHouse at its server's limit",
+        "PostgreSQL's segments",
         "Ollama of its first year",
+        "lolMiner on a card below the DAG",
+        "nvdiffrast's rasteriser",
+        "XGBoost's GPU predictor",
+        "MXNet's DataLoader",
         "PaddlePaddle's pool of 2018",
         "Theano's CNMeM",
         "Theano's libgpuarray",
@@ -305,6 +318,52 @@ fn releases_and_relatives_of_a_program_have_options_of_their_own() {
     assert!(lines.contains("--workers 0"), "{lines}");
 }
 
+/// What its own heap, a service's file or a miner's card refuses was answered by RAM, `-Xmx` or a smaller problem.
+#[test]
+fn a_limit_within_a_program_is_moved_by_its_own_option() {
+    let nvc = "a.vhd:1092:3: fatal: out of memory attempting to allocate 18136 byte object\n";
+    let offered = offers_for(nvc);
+    assert!(!offered.contains(&"swap"), "{offered:?}");
+    let lines = |log: &str, fixes: &[&str]| fixes.iter().map(|fix| lines_of(log, fix).join("\n")).collect::<String>();
+    let of_nvc = lines(nvc, &["raise-runtime-limit", "raise-host-limit"]);
+    assert!(of_nvc.starts_with("nvc -H 64m"), "{of_nvc}");
+    let of_ghc = lines("ghc: panic! heap overflow\n", &["raise-runtime-limit", "raise-host-limit"]);
+    assert!(of_ghc.starts_with("+RTS -M<more> -RTS"), "{of_ghc}");
+    let heap = "$ gedi -e Price -reads a.bam -genomic hg38\njava.lang.OutOfMemoryError: Java heap space\n";
+    let of_gedi = lines(heap, &["raise-runtime-limit"]);
+    assert!(of_gedi.starts_with("gedi -mem <size>"), "{of_gedi}");
+    let limit = "PHP Fatal error:  Allowed memory size of 2097152 bytes exhausted (tried to allocate 4096 bytes) in \
+        /a/b.php on line 70\n";
+    let of_php = lines(limit, &["raise-runtime-limit"]);
+    assert!(of_php.starts_with("mend memory_limit"), "{of_php}");
+    let daemon = "The Daemon will expire after the build after running out of JVM heap space.\n";
+    let of_gradle = lines(daemon, &["raise-runtime-limit"]);
+    assert!(of_gradle.starts_with("org.gradle.jvmargs"), "{of_gradle}");
+    let asked = "snuba-api-1  | DB::Exception: (total) memory limit exceeded: would use 4.59 GiB\n";
+    let of_sentry = lines(asked, &["raise-runtime-limit"]);
+    assert!(of_sentry.starts_with("MAX_MEMORY_USAGE_RATIO"), "{of_sentry}");
+}
+
+#[test]
+fn a_table_of_a_fixed_size_wants_the_card_for_itself() {
+    let trex = "ERROR: Can't find nonce with device [ID=0, GPU #0], Device does not have enough free memory to hold \
+        the DAG for epoch 65. Required: 4.98 GB, free: 4.92 GB.\n";
+    assert!(!offers_for(trex).contains(&"less-at-once"), "{:?}", offers_for(trex));
+    let lines = lines_of(trex, "free-the-device").join("\n");
+    assert!(lines.contains("display"), "{lines}");
+    let lolminer = |said: &str| format!("Selected Algorithm: Ethash\nGPU 3: {said}\n");
+    let of_several = lolminer("Allocation of DAG failed with error: Memory object allocation failure");
+    assert!(lines_of(&of_several, "swap").join("\n").contains("page file"), "{:?}", offers_for(&of_several));
+}
+
+#[test]
+fn a_segment_of_a_database_has_room_in_a_service_as_well() {
+    let refused = "ERROR:  could not resize shared memory segment \"/PostgreSQL.318205577\" to 4194304 bytes: No space \
+        left on device\n";
+    let lines = lines_of(refused, "shm-size").join("\n");
+    assert!(lines.contains("docker service update --mount-add"), "{lines}");
+}
+
 /// `composer update` was to be run as `php -d memory_limit=… composer update`, which PHP does not find.
 #[test]
 fn a_program_upon_a_runtime_is_set_by_its_own_variable() {
@@ -367,6 +426,72 @@ fn what_makes_an_array_inside_a_program_is_its_own_data() {
         list(np.array(data))\nMemoryError\n";
     let lines = lines_of(buffer, "raise-host-limit").join("\n");
     assert!(lines.starts_with("buffer_size"), "{lines}");
+}
+
+/// A replay memory is made whole before the first step, and nothing is read.
+#[test]
+fn a_replay_memory_has_a_size_to_set() {
+    let made = "Traceback (most recent call last):\n  File \"src/main.py\", line 103, in <module>\n    mem = \
+        ReplayMemory(args.replay_size, args)\n  File \"/home/ada/simple_dqn/src/replay_memory.py\", line 12, in \
+        __init__\n    self.screens = np.empty((self.size, 84, 84), dtype = np.uint8)\nMemoryError\n";
+    let lines = lines_of(made, "raise-host-limit").join("\n");
+    assert!(lines.starts_with("--replay_size 500000"), "{lines}");
+    let flown = "$ python DQNdrone.py\nMemoryError: Unable to allocate array with shape (500000, 84, 84) and data type \
+        float32\n";
+    let lines = lines_of(flown, "read-less-at-once").join("\n");
+    assert!(lines.starts_with("DeepQAgent(..., memory_size="), "{lines}");
+}
+
+#[test]
+fn workers_are_fewer_by_the_option_of_who_starts_them() {
+    let died = "RuntimeError: Background workers died. Look for the error message further up! If there is none then \
+        your RAM was full and the worker was killed by the OS. Use fewer workers or get more RAM in that case!\n";
+    let lines = lines_of(died, "fewer-workers").join("\n");
+    assert!(lines.starts_with("-npp 1 -nps 1"), "{lines}");
+    let sent = |package: &str| {
+        format!(
+            "multiprocessing.pool.RemoteTraceback:\n\"\"\"\nTraceback (most recent call last):\n  File \
+            \"/v/lib/python3.6/multiprocessing/pool.py\", line 119, in worker\n    result = (True, func(*args, \
+            **kwds))\n  File \"/v/site-packages/{package}/data/dataloader.py\", line 142, in _worker_fn\n    \
+            dump(batch)\n  File \"/v/site-packages/mxnet/gluon/data/dataloader.py\", line 64, in reduce_ndarray\n    \
+            pid = data._to_shared_mem()\nmxnet.base.MXNetError: Failed to allocate CPU Memory\n"
+        )
+    };
+    let lines = |package: &str| lines_of(&sent(package), "fewer-workers").join("\n");
+    assert!(lines("gluoncv").starts_with("--num-workers 1"), "{}", lines("gluoncv"));
+    assert!(lines("mine").starts_with("DataLoader(..., num_workers=1)"), "{}", lines("mine"));
+}
+
+/// Darknet's words many print: its files are not theirs.
+#[test]
+fn who_copied_a_message_is_not_changed_as_the_first_to_print_it() {
+    let stereo = "$ ./stereo_img --im0 a.png --im1 b.png\nterminate called after throwing an instance of \
+        'IuCudaException'\n  what():  IuException: CUDA Error: out of memory\n";
+    let lines = lines_of(stereo, "smaller-images").join("\n");
+    assert!(lines.starts_with("--disp-max 64"), "{lines}");
+    let lines = lines_of(stereo, "other-device").join("\n");
+    assert!(lines.starts_with("--gpu <index>"), "{lines}");
+    let own = "$ ./darknet detector train a.data a.cfg\nCUDA Error: out of memory\n";
+    let lines = lines_of(own, "smaller-batch").join("\n");
+    assert!(lines.contains("[net]"), "{lines}");
+}
+
+#[test]
+fn what_a_command_or_window_works_on_at_once_is_its_own_to_say() {
+    let part = within(&["/v/bin/umx", "/w/openunmix/cli.py", "/w/openunmix/model.py"]);
+    let lines = lines_of(&part, "smaller-batch").join("\n");
+    assert!(lines.starts_with("--duration 60"), "{lines}");
+    assert!(!offers_for(&part).contains(&"chunk-the-operation"), "{:?}", offers_for(&part));
+    let window = within(&["E:\\Flowframes\\FlowframesData\\pkgs\\rife-cuda\\model\\RIFE.py"]);
+    let lines = lines_of(&window, "smaller-batch").join("\n");
+    assert!(lines.contains("Maximum Video Size"), "{lines}");
+    assert!(!offers_for(&window).contains(&"mixed-precision"), "{:?}", offers_for(&window));
+    let posed = within(&["/root/FoundationPose/learning/training/predict_score.py"]);
+    assert!(!offers_for(&posed).contains(&"mixed-precision"), "{:?}", offers_for(&posed));
+    let predicted = "terminate called after throwing an instance of 'thrust::system::system_error'\n  what():  \
+        /workspace/src/predictor/../common/device_helpers.cuh(523): out of memory\n";
+    let lines = lines_of(predicted, "less-at-once").join("\n");
+    assert!(lines.contains("cpu_predictor"), "{lines}");
 }
 
 #[test]

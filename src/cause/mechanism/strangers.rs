@@ -153,7 +153,7 @@ pub const LIKE_SIZED: Mechanism = Mechanism {
 
 /// A pool below this was made of left-overs: frameworks that take a pool at start take most of what is free, and the
 /// GPUs that they run on have 1 GiB and more.
-pub(super) const LEFT_OVERS: u64 = 512 * MIB;
+pub(super) const LEFT_OVERS: u64 = 640 * MIB;
 
 /// The framework's first request, on a device that was already full.
 pub const FIRST_REQUEST: Mechanism = Mechanism {

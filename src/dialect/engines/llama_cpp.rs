@@ -11,10 +11,20 @@ use crate::domain::{Number, Program};
 use crate::evidence::Span;
 use crate::input::Document;
 use crate::text;
-use crate::units::Base;
+use crate::units::{self, Base, Locale};
 
-pub const DIALECT: Dialect =
-    Dialect { name: "llama.cpp", triggers: &["out of memory", "llocate ", "emory allocation", "OutOfMemory"], read };
+pub const DIALECT: Dialect = Dialect {
+    name: "llama.cpp",
+    triggers: &[
+        "out of memory",
+        "llocate ",
+        "emory allocation",
+        "OutOfMemory",
+        "GGML_ASSERT: ggml-metal.m",
+        "GGML_ASSERT(ggml-metal.m",
+    ],
+    read,
+};
 
 /// A refusal is told by up to this many lines: the buffer, the graph, the context, the model, the server.
 const REPORT: usize = 12;
@@ -30,7 +40,7 @@ enum Buffer {
 
 fn read(document: &Document, position: usize) -> Option<Event> {
     let line = field::text(document, position);
-    if let Some(event) = bare_error(document, position) {
+    if let Some(event) = bare_error(document, position).or_else(|| above_the_working_set(document, position)) {
         return Some(event);
     }
     // Others say `cudaMalloc failed` as well, behind the place in their own sources.
@@ -74,6 +84,29 @@ fn bare_error(document: &Document, position: usize) -> Option<Event> {
         event.facts.device.note(device, event.at);
     }
     projected(document, position, &mut event);
+    Some(event)
+}
+
+/// An assertion of `ggml-metal.m` below buffers that together are above the working set which Metal recommends, until
+/// the end of 2023: `allocated 'data' buffer, size = 3427.77 MB, offs = 4160536576, ( 7524.40 / 5461.34)`.
+fn above_the_working_set(document: &Document, position: usize) -> Option<Event> {
+    const LINES: usize = 8;
+    if !field::text(document, position).contains("ggml-metal.m") {
+        return None;
+    }
+    let told = field::before(position, LINES).find_map(|at| {
+        let line = field::text(document, at);
+        let (_, pair) = line.rsplit_once('(').filter(|_| line.contains("ggml_metal_add_buffer: allocated"))?;
+        let (held, rest) = pair.split_once('/')?;
+        let size = |number: &str| units::size_in(number.trim(), "MiB", Base::Binary, Locale::of(line));
+        Some((size(held)?, size(rest.split(')').next()?)?, at))
+    });
+    let (held, recommended, at) = told.filter(|(held, recommended, _)| held.bytes > recommended.bytes)?;
+    let mut event = field::event(document, position, "llamacpp-metal-error", Program::LlamaCpp, Resource::Gpu);
+    let place = Span::line(field::number(document, at));
+    event.facts.note(Fact::Allocated, held.at(place));
+    event.facts.note(Fact::Capacity, recommended.at(place));
+    event.sign(Sign::Mps);
     Some(event)
 }
 

@@ -371,11 +371,17 @@ fn began(text: &str) -> Option<Program> {
     let mut heads = text.split_whitespace().skip_while(stamp).take(4);
     if let (Some(name), Some(second)) = (heads.next(), heads.next()) {
         let plain = |word: &str| word.trim_end_matches(['.', ':', ',', '!']).to_ascii_lowercase();
+        // `nvBowtie... started`
+        if let Some(name) = name.strip_suffix("...").filter(|_| READY.contains(&second)) {
+            return named(unversioned(name));
+        }
         let (third, fourth) = (heads.next().unwrap_or_default(), heads.next().unwrap_or_default());
         let is_ready = |word: &str| READY.contains(&plain(word).as_str());
         let version = second.bytes().any(|byte| byte.is_ascii_digit());
         let ready = is_ready(second) || version && is_ready(third) || is_version(third) && is_ready(fourth);
-        if ready && is_capitalised(name) && !name.ends_with([':', ']', ')']) {
+        // `Open5GS daemon v2.7.2`
+        let daemon = second == "daemon" && is_version(third);
+        if (ready || daemon) && is_capitalised(name) && !name.ends_with([':', ']', ')']) {
             return named(name);
         }
     }

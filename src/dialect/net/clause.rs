@@ -137,6 +137,8 @@ const STRUCTURES: &[&str] = &[
     "stack",
     "memory",
     "hash",
+    "hashmap",
+    "hashtable",
 ];
 /// What is allocated, and is no memory.
 const OTHERS: &[&str] = &[
@@ -153,6 +155,9 @@ const OTHERS: &[&str] = &[
     "leases",
     "id",
     "ids",
+    // Of IPsec: a security association's number.
+    "spi",
+    "spis",
     "uid",
     "gid",
     "tty",

@@ -42,11 +42,13 @@ const DEATHS: &[&str] = &[
     "be terminated",
     "been terminated",
     "was terminated",
+    "terminated, status",
     "cannot continue",
     "unrecoverable",
     "mpi_abort",
     "killed",
     "process finished with exit code",
+    "main process exited, code=",
     "exited with",
     "exit code",
     "exit status",
@@ -117,7 +119,8 @@ fn goes_on(lower: &str) -> bool {
             |word: &str| matches!(word, "not" | "no" | "never" | "without" | "nothing" | "0") || word.ends_with("n't");
         // `number of successor states`
         let successor = lower[at + word.len()..].starts_with("or");
-        !successor && !lead.ends_with("un") && !clause.split_whitespace().any(denies)
+        let denied = ["un", "non", "non-"].iter().any(|no| lead.ends_with(no));
+        !successor && !denied && !clause.split_whitespace().any(denies)
     })
 }
 
@@ -139,6 +142,7 @@ fn clean_exit(lower: &str) -> bool {
         "exited with code 0",
         "exit status 0",
         "exit status: 0",
+        "exiting with status = 0",
         "return code 0",
         "exitcode: 0",
         "exitcode=0",
@@ -213,12 +217,19 @@ pub fn is_listed(document: &Document, position: usize) -> bool {
         // Of several commands in one line the last one may have run.
         let alone = !typed.contains(';') && !typed.contains("&&");
         let help = typed.split_whitespace().any(|word| word == "--help");
+        // `NEWS`, `CHANGELOG.md`, `changelogs/v4.6.0.md`
         let along = |word: &str| {
-            let name = word.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
-            COMES_ALONG.contains(&name.split('.').next().unwrap_or_default())
+            let mut parts = word.rsplit('/');
+            let name = parts.next().unwrap_or_default().to_ascii_lowercase();
+            // `news.err` is a log.
+            let (stem, kind) = name.split_once('.').unwrap_or((&name, "md"));
+            let prose = matches!(kind, "md" | "rst" | "txt" | "html") || kind.ends_with("gz");
+            COMES_ALONG.contains(&stem) && prose
+                || parts.any(|folder| folder.to_ascii_lowercase().starts_with("changelog"))
         };
-        let code = |word: &str| texts(word) && (along(word) || !WRITINGS.iter().any(|end| word.ends_with(end)));
-        let page = matches!(tool, "lynx" | "w3m") && words.clone().any(|word| word == "-dump");
+        let code = |word: &str| along(word) || texts(word) && !WRITINGS.iter().any(|end| word.ends_with(end));
+        // What it shows is written elsewhere: what is left to read is its own.
+        let page = matches!(tool, "lynx" | "w3m") && words.clone().any(|word| word == "-dump") && !typed.contains('>');
         let history =
             matches!(tool, "git" | "hg" | "svn") && matches!(call, "log" | "show" | "blame" | "annotate" | "shortlog");
         alone
@@ -250,8 +261,8 @@ fn typed(line: &str) -> Option<&str> {
     let typed = line.strip_prefix("$ ").or_else(|| {
         let (prompt, rest) = line.split_once("$ ").or_else(|| line.split_once("# "))?;
         let named = prompt.contains('@') && (!prompt.contains(' ') || prompt.starts_with(['[', '(']));
-        // `~/src/grid$ make`
-        let folder = prompt.starts_with("~/") && !prompt.contains(' ');
+        // `~/src/grid$ make`, `~/src/grid $ make`
+        let folder = prompt.starts_with("~/") && !prompt.trim_end().contains(' ');
         (named || folder).then_some(rest)
     });
     let typed = typed.or_else(|| field::behind_a_folder(line));
@@ -298,6 +309,8 @@ struct Fate {
 impl Fate {
     fn of(document: &Document, at: usize) -> Fate {
         let text = document.lines.get(at).map_or("", |line| &line.text);
+        // Names in a stack are no news: `at TaskAwaiter.HandleNonSuccessAndDebuggerNotification(Task task)`.
+        let text = if text.trim_start().starts_with("at ") && text.ends_with(')') { "" } else { text };
         document.memo.of(text, || Fate::read(text))
     }
 
@@ -311,7 +324,11 @@ impl Fate {
         let anew = says(&["probe", "startup", "starting"]);
         Fate {
             prompt: is_prompt(&head),
-            ends_well: clean_exit(&lower) || at_last || says(OVER),
+            // `Available memory (5120 MB) exceeds the threshold, resuming …`, behind a pause.
+            ends_well: clean_exit(&lower)
+                || at_last
+                || says(OVER)
+                || !fails && lower.contains("available memory") && lower.contains(", resuming "),
             expected: lower.trim_end().ends_with(" as expected") && !lower.contains("not as expected"),
             exception: field::is_exception(text),
             fails,

@@ -83,6 +83,17 @@ const ALPHAFOLD_SEQUENCE: Line = said(
 const INVOKEAI_MODELS: Line =
     option("--max_loaded_models 1").note("in invokeai.init; 2 unless set", "写入 invokeai.init；默认 2");
 
+const VFI_FRAMES: Line = said(
+    Target::Program,
+    "clear_cache_after_n_frames 1 in the node, or fewer frames at once; and a newer release of it",
+    "在该节点中设 clear_cache_after_n_frames 为 1，或一次更少的帧；并升级该扩展",
+);
+
+const WHISPER_ASR_MODEL: Line = option("ASR_MODEL=small").note(
+    "environment of the container; then ASR_ENGINE=faster_whisper ASR_QUANTIZATION=int8",
+    "容器的环境变量；再试 ASR_ENGINE=faster_whisper ASR_QUANTIZATION=int8",
+);
+
 const ROSETTAFOLD_DOMAIN: Line = said(
     Target::Program,
     "a domain of the chain: its columns of the .a3m, searched for templates anew",
@@ -129,6 +140,14 @@ const INSTANT_NGP_PICTURES: Line = said(
     "更少或更小的图片：每张占用 宽 × 高 × 8 字节显存",
 );
 
+const RELION_RANKS: Line = said(
+    Target::Program,
+    "fewer MPI ranks on each GPU: -np of mpirun no more than GPUs + 1; then --pad 1 (Skip padding? Yes in the window), \
+     --maxsig 2000",
+    "减少每块 GPU 上的 MPI 进程：mpirun 的 -np 不超过 GPU 数 + 1；再用 --pad 1（窗口中 Skip padding? 选 Yes）、\
+     --maxsig 2000",
+);
+
 const RELION_PADDING: Line = option("--pad 1").note(
     "2 unless set, eight times as much: Skip padding? Yes in the window; then --maxsig 2000",
     "默认 2，占用约八倍：窗口中 Skip padding? 选 Yes；再试 --maxsig 2000",
@@ -168,7 +187,37 @@ const SIMBA_FRAMES: Line = said(
      否则增加内存",
 );
 
+const GRAPHCAST_STEPS: Line = option("--lead-time 120").note(
+    "hours, 240 unless set: every step of the forecast stays on the device",
+    "单位小时，默认 240：预报的每一步都留在设备上",
+);
+
 pub(super) const TOOLS: &[Tool] = &[
+    // ai-models' plugin for GraphCast. Seen in ecmwf-lab/ai-models, src/ai_models/__main__.py at 02f6f4d (--lead-time
+    // 240, in hours) and ecmwf-lab/ai-models-graphcast, ai_models_graphcast/model.py at 023e653 (Bfloat16Cast;
+    // autoregressive.Predictor over the whole rollout). ai-models' issue 14 sets both variables.
+    Tool {
+        name: "ai-models' GraphCast",
+        files: &["/ai_models_graphcast/"],
+        scripts: &[],
+        clue: None,
+        rows: &[
+            ("less-at-once", GRAPHCAST_STEPS),
+            ("smaller-batch", GRAPHCAST_STEPS),
+            ("fix-the-shape", GRAPHCAST_STEPS),
+            (
+                "preallocation-fraction",
+                line(Target::Shell, "export XLA_PYTHON_CLIENT_PREALLOCATE=false XLA_PYTHON_CLIENT_ALLOCATOR=platform"),
+            ),
+        ],
+        lacks: &[
+            "mixed-precision",
+            "gradient-checkpointing",
+            "chunk-the-operation",
+            "smaller-images",
+            "activation-offload",
+        ],
+    },
     // TurboDiffusion for ComfyUI, a pack of nodes without one that makes latents: one sampler has it all. Seen in
     // anveshane/Comfyui_turbodiffusion, README.md at 039b2a7: inputs resolution ("480" takes least, with 49 frames for
     // 8 to 12 GB) and num_frames (8n + 1) of TurboDiffusionI2VSampler; where CUDA is out of memory these two are
@@ -189,6 +238,40 @@ pub(super) const TOOLS: &[Tool] = &[
             "weight-offload",
             "weight-quantisation",
             "vae-tiling",
+            "fix-the-shape",
+            "chunk-the-operation",
+            "activation-offload",
+            "detach-logged-tensors",
+            "no-grad-in-eval",
+        ],
+    },
+    // ComfyUI-Frame-Interpolation, nodes that make frames between others: small models outside of ComfyUI's
+    // offloading, behind the decoder. Seen in Fannovel16/ComfyUI-Frame-Interpolation, vfi_models/rife/__init__.py at
+    // 1c0b20d (clear_cache_after_n_frames 10, at least 1; lower is safer and slower) and issues 25 (mended in November
+    // 2023) and 53.
+    Tool {
+        name: "ComfyUI-Frame-Interpolation",
+        files: &["/comfyui-frame-interpolation/"],
+        scripts: &["when executing RIFE VFI", "when executing FILM VFI", "when executing GMFSS Fortuna VFI"],
+        clue: None,
+        rows: &[
+            ("smaller-batch", VFI_FRAMES),
+            ("less-at-once", VFI_FRAMES),
+            (
+                "smaller-images",
+                said(
+                    Target::Program,
+                    "smaller frames into the node: enlarge them behind it, not before it",
+                    "送入该节点的帧更小：放大放在它之后，而不是之前",
+                ),
+            ),
+        ],
+        lacks: &[
+            "vae-tiling",
+            "weight-offload",
+            "weight-quantisation",
+            "mixed-precision",
+            "shorter-sequences",
             "fix-the-shape",
             "chunk-the-operation",
             "activation-offload",
@@ -971,6 +1054,26 @@ pub(super) const TOOLS: &[Tool] = &[
         ],
         lacks: &["mixed-precision", "shorter-sequences", "smaller-images"],
     },
+    // whisper-asr-webservice, a container around Whisper. Seen in ahmetoner/whisper-asr-webservice, app/config.py at
+    // 15f4a57 (ASR_MODEL base, ASR_ENGINE openai_whisper, ASR_QUANTIZATION float32 on a GPU, float16 or int8: of
+    // faster_whisper).
+    Tool {
+        name: "whisper-asr-webservice",
+        files: &[
+            "/app/openai_whisper/core.py",
+            "/app/faster_whisper/core.py",
+            "/app/asr_models/openai_whisper_engine.py",
+            "/app/asr_models/faster_whisper_engine.py",
+        ],
+        scripts: &["whisper-asr-webservice", "openai-whisper-asr-webservice"],
+        clue: None,
+        rows: &[
+            ("weight-quantisation", WHISPER_ASR_MODEL),
+            ("less-at-once", WHISPER_ASR_MODEL),
+            ("smaller-batch", WHISPER_ASR_MODEL),
+        ],
+        lacks: &["shorter-sequences", "mixed-precision", "smaller-images", "chunk-the-operation", "no-grad-in-eval"],
+    },
     // Windows of 30 seconds, one after another, in 16 bit: the size of the model decides.
     Tool {
         name: "Whisper's command",
@@ -1248,6 +1351,7 @@ pub(super) const TOOLS: &[Tool] = &[
         scripts: &["relion_refine", "relion_refine_mpi", "relion"],
         clue: None,
         rows: &[
+            ("less-at-once", RELION_RANKS),
             ("less-at-once", RELION_PADDING),
             ("less-at-once", RELION_SIGNIFICANT),
             (
@@ -1368,7 +1472,14 @@ pub(super) const TOOLS: &[Tool] = &[
     // deprecated. Line of its own: "Whoops! You ran out of memory! Add more RAM to your computer".
     Tool {
         name: "OpenDroneMap",
-        files: &["/opendm/", "/stages/odm_app.py", "/stages/run_opensfm.py"],
+        files: &[
+            "/opendm/",
+            "/stages/odm_app.py",
+            "/stages/run_opensfm.py",
+            "/opendronemap/src/opensfm/",
+            "/superbuild/src/opensfm/",
+            "/superbuild/install/bin/opensfm/",
+        ],
         scripts: &[],
         clue: None,
         rows: &[
@@ -1376,8 +1487,10 @@ pub(super) const TOOLS: &[Tool] = &[
             ("fewer-workers", option("--max-concurrency 2").note("all cores unless set", "默认用全部核心")),
             (
                 "read-less-at-once",
-                option("--split 100 --split-overlap 100")
-                    .note("pictures in each part; metres", "每部分的照片数；重叠米数"),
+                option("--split 100 --split-overlap 100").note(
+                    "pictures in each part, metres; without it: fewer or smaller pictures",
+                    "每部分的照片数、重叠米数；旧版没有：减少或缩小照片",
+                ),
             ),
             (
                 "smaller-images",

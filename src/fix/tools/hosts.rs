@@ -28,6 +28,10 @@ const OF_A_FIXED_SIZE: &[&str] = &[
     "fewer-workers",
 ];
 
+/// Changes that make no heap larger which a program limits itself.
+const OF_A_HEAP_OF_ITS_OWN: &[&str] =
+    &["smaller-batch", "mixed-precision", "fewer-workers", "chunk-the-operation", "raise-host-limit", "swap"];
+
 const WTDBG2: Line = option("wtdbg2 -x sq -g <size> -X 40 -S 8 ...")
     .note("-g: the genome's; without it -X leaves out no read", "-g 为基因组大小；没有它 -X 不会略去读段");
 
@@ -152,8 +156,10 @@ const FFMPEG_DEVICE: Line = option("-hwaccel_device <index>")
 
 const CANU_STAGE: Line = said(
     Target::Program,
-    "of a job that canu submits: <stage>Memory=<GB>, redMemory for red.*.out, batMemory for bat.*.out; else more RAM",
-    "canu 提交的作业：<stage>Memory=<GB>，red.*.out 用 redMemory，bat.*.out 用 batMemory；否则增加内存",
+    "of a job that canu submits: <stage>Memory=<GB>: cnsMemory where utgcns ran, redMemory for red.*.out, batMemory \
+     for bat.*.out; else more RAM",
+    "canu 提交的作业：<stage>Memory=<GB>：utgcns 用 cnsMemory，red.*.out 用 redMemory，bat.*.out 用 batMemory；\
+     否则增加内存",
 );
 
 const PSDR_SAMPLES: Line = option("\"spp\": 4, \"sppe\": 4, \"sppse\": 4").note(
@@ -179,6 +185,58 @@ const MEGAHIT: Line = said(
     "megahit --kmin-1pass（更慢）；再试 --k-min 27 --min-count 3 --no-mercy；否则增加内存",
 );
 
+const GHC_HEAP: Line = option("+RTS -M<more> -RTS")
+    .note("of ghc, where -M bounds it now; or fewer jobs: a smaller -j", "ghc 的选项（现由 -M 限制）；或减小 -j");
+
+const NVC_HEAP: Line = option("nvc -H 64m ...").note(
+    "before -e and -r, more than it is now: 16m once; VUnit: nvc.heap_size",
+    "写在 -e、-r 之前，须大于当前值（旧版默认 16m）；VUnit 用 nvc.heap_size",
+);
+
+const NUCLEI_AT_ONCE: Line = option("nuclei -c 5 -bs 5 -rl 50 ...")
+    .note("25, 25 and 150 unless set; and fewer targets in each run", "默认 25、25、150；并减少每次的目标数");
+
+const SEURAT_DENSE: Line = said(
+    Target::Program,
+    "SCTransform with conserve.memory = TRUE, ScaleData of the variable features alone; else part of the cells \
+     (SketchData of Seurat 5), or more RAM",
+    "SCTransform 加 conserve.memory = TRUE，ScaleData 只用高变特征；否则只取部分细胞（Seurat 5 的 SketchData），\
+     或增加内存",
+);
+
+const CANU_CONSENSUS: Line = option("cnsMemory=<GB>")
+    .note("of canu, which is started again: more than utgcns had", "canu 的参数，改后重新运行：须大于 utgcns 已有的");
+
+const ORT_BUILD: Line =
+    line(Target::Shell, "./build.sh ... --nvcc_threads 1 --cmake_extra_defines CMAKE_CUDA_ARCHITECTURES=80").note(
+        "80: that of your GPU alone; then onnxruntime_USE_FLASH_ATTENTION=OFF",
+        "80 换成你的 GPU 的架构；再加 onnxruntime_USE_FLASH_ATTENTION=OFF",
+    );
+
+const LOLMINER_CARD: Line = option("--devices <index>").note(
+    "a card with more memory than the DAG; else a coin of a smaller one; AMD, 4 GB: --4g-alloc-size <MB>",
+    "显存大于 DAG 的显卡；否则换 DAG 更小的币种；4 GB 的 AMD 卡：--4g-alloc-size <MB>",
+);
+
+const CARD_FOR_THE_DAG: Line = said(
+    Target::Program,
+    "nothing else on the card: the display on the processor's own graphics; Linux leaves more of it free than Windows",
+    "显卡上不留其他占用：显示器接到核显；Linux 比 Windows 留出更多显存",
+);
+
+const DORADO_BATCH: Line = option("dorado basecaller --batchsize <smaller> ...")
+    .note("0, as it is unless set, chooses by the free memory", "默认 0：按空闲显存自动选择");
+
+const POSTGRES_SEGMENT: Line = said(
+    Target::Shell,
+    "in a container: docker run --shm-size={inside}g; a service of a swarm: docker service update --mount-add \
+     type=tmpfs,dst=/dev/shm,tmpfs-size=<bytes> <name>; a pod: an emptyDir of medium Memory; else sudo mount -o \
+     remount,size={size}G /dev/shm",
+    "容器：docker run --shm-size={inside}g；swarm 服务：docker service update --mount-add \
+     type=tmpfs,dst=/dev/shm,tmpfs-size=<bytes> <name>；pod：medium 为 Memory 的 emptyDir；否则 sudo mount -o \
+     remount,size={size}G /dev/shm",
+);
+
 const KUBELET_RESERVED: Line = said(
     Target::Kubernetes,
     "memory: <more> in kubeReserved of the kubelet's configuration, or --kube-reserved=memory=<more>: where that is \
@@ -197,6 +255,42 @@ pub(super) const TOOLS: &[Tool] = &[
         clue: None,
         rows: &[("raise-host-limit", CHROMIUM_SHM), ("shm-size", CHROMIUM_SHM)],
         lacks: WITHOUT_BATCHES,
+    },
+    // Ruffle, a player of Flash in a page, whose GPU is the browser's: no index of a device, no command. Seen in
+    // ruffle-rs/ruffle, its issues 9187 (the option preferredRenderer, which falls back to the next), 17815 and 20577
+    // (label wgpu-oom), and its types for the web ("webgpu", "wgpu-webgl", "webgl", "canvas").
+    Tool {
+        name: "Ruffle",
+        files: &["/ruffle/"],
+        scripts: &["ruffle", "ruffle_web"],
+        clue: None,
+        rows: &[
+            (
+                "free-the-device",
+                said(
+                    Target::Program,
+                    "close other tabs and windows of the browser, then load the page again",
+                    "关闭浏览器的其他标签页和窗口，再重新加载页面",
+                ),
+            ),
+            (
+                "less-at-once",
+                option("window.RufflePlayer.config = { preferredRenderer: \"webgl\" }").note(
+                    "in the page, before Ruffle's own script; then \"canvas\"",
+                    "写在页面中 Ruffle 脚本之前；再试 \"canvas\"",
+                ),
+            ),
+        ],
+        lacks: &[
+            "smaller-batch",
+            "mixed-precision",
+            "fewer-workers",
+            "chunk-the-operation",
+            "other-device",
+            "kill-zombies",
+            "weight-quantisation",
+            "record-a-snapshot",
+        ],
     },
     // AWS Lambda: the memory size is the function's, 128 to 10240 MB, and CPU goes with it. Its command line interface,
     // page lambda update-function-configuration (--function-name, --memory-size). Nothing can be typed where it runs.
@@ -244,6 +338,26 @@ pub(super) const TOOLS: &[Tool] = &[
             line(Target::Shell, "sudo -E -u www-data php occ ...").note(
                 "-E keeps the container's PHP_MEMORY_LIMIT; else php -d memory_limit=512M occ ...",
                 "-E 保留容器的 PHP_MEMORY_LIMIT；否则 php -d memory_limit=512M occ ...",
+            ),
+        )],
+        lacks: WITHOUT_BATCHES,
+    },
+    // PHP 7 and later keeps 2 MiB, a chunk of its heap, where memory_limit is less (php/php-src, Zend/zend_alloc.c);
+    // and a value with a unit that it does not know, MB for M, counts otherwise (its issue 7860). A limit of 2 MiB is
+    // nobody's wish.
+    Tool {
+        name: "PHP at its least limit",
+        files: &[],
+        scripts: &["Allowed memory size of 2097152 bytes exhausted"],
+        clue: None,
+        rows: &[(
+            "raise-runtime-limit",
+            said(
+                Target::Program,
+                "mend memory_limit in the php.ini that php --ini names: a number and one letter, 512M; 512MB counts as \
+                 512 bytes, and 2 MiB is what PHP keeps at least",
+                "改正 php --ini 所示 php.ini 中的 memory_limit：数字加一个字母，如 512M；512MB 会被当作 512 字节，\
+                 而 2 MiB 是 PHP 的最低值",
             ),
         )],
         lacks: WITHOUT_BATCHES,
@@ -354,6 +468,30 @@ pub(super) const TOOLS: &[Tool] = &[
         )],
         lacks: WITHOUT_BATCHES,
     },
+    // GHC itself at the limit that -M sets for it, in the words of its panic. B-Lang-org/bsc's pull request 256 (4 GB,
+    // as it ends even with one job), mit-plv/fiat-crypto's issue 2230 (+RTS -M7G). Neither RAM nor swap is short.
+    Tool {
+        name: "GHC at its own limit",
+        files: &[],
+        scripts: &["ghc: panic! heap overflow", "ghc.exe: panic! heap overflow"],
+        clue: None,
+        rows: &[
+            ("raise-runtime-limit", GHC_HEAP),
+            ("fewer-at-once", option("ghc -j<fewer> ...").note("all jobs share one heap", "所有任务共用一个堆")),
+        ],
+        lacks: OF_A_HEAP_OF_ITS_OWN,
+    },
+    // nvc, which simulates VHDL in a heap of its own. Seen in nickg/nvc, src/rt/mspace.c and src/jit/jit-core.c ("out
+    // of memory attempting to allocate %zu byte object", and its hint: -H), issues 515 (16 MB unless set) and 1003;
+    // VUnit's vunit/sim_if/nvc.py at 012b49e (-H 64m unless nvc.heap_size is set, before -e).
+    Tool {
+        name: "nvc",
+        files: &[],
+        scripts: &["fatal: out of memory attempting to allocate ", "Fatal: out of memory attempting to allocate "],
+        clue: None,
+        rows: &[("raise-runtime-limit", NVC_HEAP)],
+        lacks: OF_A_HEAP_OF_ITS_OWN,
+    },
     // Octave, which says the same where an array would be too large for its index and where the system refuses it.
     // It names the script's line behind "error: called from".
     Tool {
@@ -413,6 +551,22 @@ pub(super) const TOOLS: &[Tool] = &[
         ],
         lacks: WITHOUT_BATCHES,
     },
+    // itzg/docker-minecraft-server, README.md and docs/configuration/jvm-options.md: MEMORY sets both -Xms and -Xmx, 1G
+    // unless set; INIT_MEMORY and MAX_MEMORY one each.
+    Tool {
+        name: "itzg's image of Minecraft",
+        files: &[],
+        scripts: &["itzg/minecraft-server"],
+        clue: None,
+        rows: &[
+            ("raise-runtime-limit", option("docker run -e MEMORY=<more> ...").when("larger")),
+            (
+                "raise-runtime-limit",
+                option("docker run -e MEMORY=512M ...").note("1G unless set", "默认 1G").when("smaller"),
+            ),
+        ],
+        lacks: WITHOUT_BATCHES,
+    },
     // Minecraft: its launcher gives Java 1 to 2 GB, below Installations → Edit → More Options → JVM Arguments; a server
     // has it in the command that starts it.
     Tool {
@@ -420,16 +574,40 @@ pub(super) const TOOLS: &[Tool] = &[
         files: &[],
         scripts: &["minecraft"],
         clue: None,
-        rows: &[(
-            "raise-runtime-limit",
-            option("-Xmx<size>")
-                .note(
-                    "more than now; launcher: Installations → Edit → More Options → JVM Arguments; server: its command",
-                    "大于当前值；启动器：Installations → Edit → More Options → JVM Arguments；服务器：启动命令",
-                )
-                .unless("area"),
-        )],
+        rows: &[
+            (
+                "raise-runtime-limit",
+                option("-Xmx<size>")
+                    .note(
+                        "more than now; launcher: Installations → Edit → More Options → JVM Arguments; server: its \
+                         command",
+                        "大于当前值；启动器：Installations → Edit → More Options → JVM Arguments；服务器：启动命令",
+                    )
+                    .when("larger"),
+            ),
+            (
+                "raise-runtime-limit",
+                option("-Xms<size> -Xmx<size>")
+                    .note(
+                        "less than is free; launcher: Installations → Edit → More Options → JVM Arguments; server: its \
+                         command",
+                        "小于空闲内存；启动器：Installations → Edit → More Options → JVM Arguments；服务器：启动命令",
+                    )
+                    .when("smaller"),
+            ),
+        ],
         lacks: WITHOUT_BATCHES,
+    },
+    // ONNX Runtime's own build, told by the targets of its makefiles. Seen in microsoft/onnxruntime,
+    // tools/ci_build/build_args.py at 03876ad (--parallel, --cmake_extra_defines; nvcc's threads are options of their
+    // own), pull request 17419 (each of nvcc's threads takes 4 to 6 GB in flash attention) and issue 18579.
+    Tool {
+        name: "ONNX Runtime's build",
+        files: &["/onnxruntime_providers_cuda_obj.dir/", "/onnxruntime_providers_cuda.dir/"],
+        scripts: &["--nvcc_threads", "--flash_nvcc_threads", "--cudnn_home"],
+        clue: None,
+        rows: &[("fewer-at-once", ORT_BUILD), ("less-at-once", ORT_BUILD)],
+        lacks: &["smaller-batch", "mixed-precision"],
     },
     // Triton's ONNX Runtime backend. Its containers build the library in /workspace/onnxruntime, the wheels elsewhere.
     // Seen in triton-inference-server/onnxruntime_backend, README.md at 013d274 (parameters of config.pbtxt:
@@ -573,12 +751,30 @@ pub(super) const TOOLS: &[Tool] = &[
         )],
         lacks: &["smaller-batch", "mixed-precision", "fewer-workers"],
     },
+    // Gradle's daemons at the area of their classes, which has a limit of its own: where org.gradle.jvmargs is set, it
+    // replaces all that Gradle sets by itself (gradle/gradle's issue 19750), so that both stand in it.
+    Tool {
+        name: "Gradle's daemon at its metaspace",
+        files: &[],
+        scripts: &["will expire after the build after running out of JVM Metaspace"],
+        clue: None,
+        rows: &[(
+            "raise-runtime-limit",
+            option("org.gradle.jvmargs=-Xmx4g -XX:MaxMetaspaceSize=2g")
+                .note("in gradle.properties: neither less than it is now", "写入 gradle.properties，均不小于当前值"),
+        )],
+        lacks: WITHOUT_BATCHES,
+    },
     // Gradle's daemons, which end at a full heap, and Kotlin's compiler in them. Its own advice names
     // org.gradle.jvmargs; kotlin.daemon.jvmargs is of Kotlin's Gradle plugin (its kotlinDaemonJvmArguments).
     Tool {
         name: "Gradle's daemon",
         files: &[],
-        scripts: &["Expiring Daemon because JVM heap space is exhausted", "Not enough memory to run compilation."],
+        scripts: &[
+            "Expiring Daemon because JVM heap space is exhausted",
+            "will expire after the build after running out of JVM heap space",
+            "Not enough memory to run compilation.",
+        ],
         clue: None,
         rows: &[
             (
@@ -917,6 +1113,19 @@ pub(super) const TOOLS: &[Tool] = &[
         )],
         lacks: &["smaller-batch", "mixed-precision", "fewer-workers", "chunk-the-operation", "read-less-at-once"],
     },
+    // Canu's consensus, where utgcns shows: the stage is cns. marbl/canu's issues 1750 (jobs of it take more than was
+    // asked for) and 1934 (killed in Slurm).
+    Tool {
+        name: "Canu's consensus",
+        files: &[],
+        scripts: &["utgcns"],
+        clue: None,
+        rows: &[
+            ("raise-host-limit", CANU_CONSENSUS),
+            ("fewer-at-once", option("cnsConcurrency=1").note("of canu, without a grid", "canu 的参数，不用集群时")),
+        ],
+        lacks: &["smaller-batch", "mixed-precision", "fewer-workers", "chunk-the-operation", "raise-runtime-limit"],
+    },
     // Canu: src/pipelines/canu/Defaults.pm (maxMemory, maxThreads, merylMemory, redMemory, batMemory,
     // readSamplingCoverage)
     // and documentation/source/parameter-reference.rst ({prefix}Memory in GB of one job, {prefix}Threads,
@@ -925,11 +1134,12 @@ pub(super) const TOOLS: &[Tool] = &[
     Tool {
         name: "Canu",
         files: &[],
-        scripts: &["canu", "bogart", "meryl", "overlapInCore", "utgcns"],
+        scripts: &["canu", "bogart", "meryl", "overlapInCore"],
         clue: None,
         rows: &[
             ("raise-host-limit", CANU_STAGE),
-            ("raise-runtime-limit", CANU_STAGE),
+            // Its stages in Java; else it is the line above once more.
+            ("raise-runtime-limit", CANU_STAGE.when("java")),
             (
                 "read-less-at-once",
                 option("maxMemory=<GB> maxThreads=<fewer>").note(
@@ -947,7 +1157,77 @@ pub(super) const TOOLS: &[Tool] = &[
         ],
         lacks: WITHOUT_BATCHES,
     },
+    // gedi, on which PRICE runs. Seen in erhard-lab/gedi, Gedi/gedi at 20bcfd0: the script sets -Xmx itself, to 16G or
+    // to what -mem gives, an option that stands before the program's name (erhard-lab/price's issue 17).
+    Tool {
+        name: "gedi",
+        files: &[],
+        scripts: &["gedi"],
+        clue: None,
+        rows: &[(
+            "raise-runtime-limit",
+            option("gedi -mem <size> -e ...")
+                .note(
+                    "16G unless set; before -e, below the memory that there is",
+                    "默认 16G；写在 -e 之前，低于可用内存",
+                )
+                .unless("area"),
+        )],
+        lacks: WITHOUT_BATCHES,
+    },
+    // Seurat, whose residuals and scaled data are dense: genes × cells. Seen in satijalab/seurat, R/preprocessing.R
+    // (conserve.memory FALSE: if TRUE the residuals of all genes are never made at once; slower), its issues 2997
+    // (ScaleData of the variable features alone) and 9164 (SketchData of counts that BPCells keeps on disk);
+    // satijalab/sctransform's issue 202.
+    Tool {
+        name: "Seurat",
+        files: &[],
+        scripts: &["seurat"],
+        clue: None,
+        rows: &[
+            ("raise-host-limit", SEURAT_DENSE),
+            ("read-less-at-once", SEURAT_DENSE),
+            ("less-at-once", SEURAT_DENSE),
+        ],
+        lacks: &["smaller-batch", "mixed-precision", "fewer-workers", "chunk-the-operation", "fix-the-shape"],
+    },
+    // Dorado. Seen in nanoporetech/dorado, its issues 240 (RAM: better since 0.3.1), 270 (smaller pod5 files in each
+    // run meanwhile) and 1344 (--batchsize 0).
+    Tool {
+        name: "Dorado",
+        files: &[],
+        scripts: &["dorado"],
+        clue: None,
+        rows: &[
+            ("smaller-batch", DORADO_BATCH),
+            ("less-at-once", DORADO_BATCH),
+            (
+                "read-less-at-once",
+                said(
+                    Target::Program,
+                    "a release after 0.3.1, which keeps less; or fewer and smaller pod5 files in each run",
+                    "用 0.3.1 之后的版本（占用更少）；或每次运行处理更少、更小的 pod5 文件",
+                ),
+            ),
+        ],
+        lacks: &["mixed-precision", "fewer-workers", "chunk-the-operation", "weight-offload", "fix-the-shape"],
+    },
+    // nuclei. Seen in projectdiscovery/nuclei, its usage (-c templates at once 25, -bs hosts at once for each 25, -rl
+    // requests a second 150) and issues 4756 and 2567.
+    Tool {
+        name: "nuclei",
+        files: &[],
+        scripts: &["nuclei"],
+        clue: None,
+        rows: &[
+            ("fewer-at-once", NUCLEI_AT_ONCE),
+            ("read-less-at-once", NUCLEI_AT_ONCE),
+            ("less-at-once", NUCLEI_AT_ONCE),
+        ],
+        lacks: WITHOUT_BATCHES,
+    },
     // GATK 4, the launcher `gatk`: --java-options takes one string, put before -jar. Own line: "Using GATK jar /…".
+    // GenomicsDB's own memory is none of the heap's (broadinstitute/gatk's issue 7542).
     Tool {
         name: "GATK",
         files: &[],
@@ -956,7 +1236,10 @@ pub(super) const TOOLS: &[Tool] = &[
         rows: &[(
             "raise-runtime-limit",
             option("gatk --java-options '-Xmx<size>' <tool> ...")
-                .note("below the job's memory", "低于作业内存")
+                .note(
+                    "more than now, below the job's memory; gendb:// takes more beside it",
+                    "大于当前值，低于作业内存；gendb:// 还需堆外内存",
+                )
                 .unless("area"),
         )],
         lacks: &["smaller-batch", "mixed-precision", "chunk-the-operation"],
@@ -1504,7 +1787,8 @@ pub(super) const TOOLS: &[Tool] = &[
         lacks: &["smaller-batch", "mixed-precision", "fewer-workers"],
     },
     // InnoDB where its pool is refused at the start: linuxserver/docker-mariadb's issue 29 (256M on a Raspberry Pi;
-    // 128M starts; its file is custom.cnf), docker-library/mysql's issue 248 (the 128M that it has unless set).
+    // 128M starts), docker-library/mysql's issue 248 (the 128M that it has unless set); options behind the image's name
+    // are mysqld's (docker-library/docs, mysql).
     Tool {
         name: "InnoDB's buffer pool",
         files: &[],
@@ -1513,8 +1797,8 @@ pub(super) const TOOLS: &[Tool] = &[
         rows: &[(
             "smaller-buffers",
             line(Target::Shell, "innodb_buffer_pool_size = <half>").note(
-                "of what it is now, 128M unless set; in my.cnf, custom.cnf of linuxserver's image",
-                "现值（默认 128M）的一半；写入 my.cnf，linuxserver 镜像为 custom.cnf",
+                "of now, 128M unless set; in my.cnf, or docker run mysql --innodb-buffer-pool-size=<half>",
+                "现值（默认 128M）的一半；写入 my.cnf，或 docker run mysql --innodb-buffer-pool-size=<half>",
             ),
         )],
         lacks: &["smaller-batch", "mixed-precision", "fewer-workers"],
@@ -1542,6 +1826,26 @@ pub(super) const TOOLS: &[Tool] = &[
         ],
         lacks: &["smaller-batch", "mixed-precision", "fewer-workers"],
     },
+    // Sentry's ClickHouse, told by snuba, which asks it. Seen in getsentry/self-hosted, docker-compose.yml at 005c493
+    // (MAX_MEMORY_USAGE_RATIO 0.3, which its comment would have raised where much is asked) and clickhouse/config.xml
+    // (it is max_server_memory_usage_to_ram_ratio).
+    Tool {
+        name: "Sentry's ClickHouse",
+        files: &["/usr/src/snuba/"],
+        scripts: &["snuba-api-1 | ", "snuba-api_1 | ", "snuba-api | "],
+        clue: None,
+        rows: &[
+            (
+                "raise-runtime-limit",
+                option("MAX_MEMORY_USAGE_RATIO: 0.5").note(
+                    "environment of clickhouse in docker-compose.yml: 0.3 of the host's RAM as it comes",
+                    "docker-compose.yml 中 clickhouse 的 environment：原为主机内存的 0.3",
+                ),
+            ),
+            ("smaller-buffers", option("mark_cache_size: <smaller>").note("and the other caches", "以及其他缓存")),
+        ],
+        lacks: WITHOUT_BATCHES,
+    },
     // ClickHouse at the limit of the whole server. Seen in ClickHouse/ClickHouse, programs/server/Server.cpp: unless
     // set it is max_server_memory_usage_to_ram_ratio (0.9) of what the machine or container has, and a larger
     // max_server_memory_usage is lowered to that. The words are those of its releases since and before 24.10. Its count
@@ -1556,8 +1860,9 @@ pub(super) const TOOLS: &[Tool] = &[
                 "raise-runtime-limit",
                 said(
                     Target::Program,
-                    "more memory for the container or machine: unless set the limit is nine tenths of it",
-                    "给容器或机器更多内存：默认上限是其九成",
+                    "more memory for the container or machine: the limit is max_server_memory_usage_to_ram_ratio of \
+                     it, 0.9 unless set; raise that where it is less",
+                    "给容器或机器更多内存；上限为其 max_server_memory_usage_to_ram_ratio（默认 0.9），若更低则调高",
                 ),
             ),
             (
@@ -1629,6 +1934,16 @@ pub(super) const TOOLS: &[Tool] = &[
                 option("SET statement_mem = '<MB>MB'").note("less: the rest goes to disk", "调小：其余写到磁盘"),
             ),
         ],
+        lacks: WITHOUT_BATCHES,
+    },
+    // PostgreSQL's segments for parallel queries lie in /dev/shm, which a container has 64 MB of. A swarm's service has
+    // no --shm-size (moby/moby's issue 26714), and a mount of tmpfs in its place (its issue 35271).
+    Tool {
+        name: "PostgreSQL's segments",
+        files: &[],
+        scripts: &["could not resize shared memory segment"],
+        clue: None,
+        rows: &[("shm-size", POSTGRES_SEGMENT.when("untold"))],
         lacks: WITHOUT_BATCHES,
     },
     // Ollama of the time when its sources lay in jmorganca/ollama, until 0.1.2x: `ollama show` takes one of --license,
@@ -1886,19 +2201,13 @@ pub(super) const TOOLS: &[Tool] = &[
     },
     // lolMiner, which is closed: its words at the DAG, and Lolliedieb/lolMiner-releases' issues 102, 132, 151 and 198:
     // --4g-alloc-size of 4-GB cards helped none of NVIDIA's, where zombie mode does not work; ETC has a smaller DAG.
-    // --devices chooses cards (issue 155). What lacks room is the card.
+    // --devices chooses cards (issue 155). What lacks room is the card, where it says so of the epoch.
     Tool {
-        name: "lolMiner",
+        name: "lolMiner on a card below the DAG",
         files: &[],
-        scripts: &["lolMiner", "lolMiner.exe", "insufficient memory for DAG epoch "],
+        scripts: &["insufficient memory for DAG epoch "],
         clue: None,
-        rows: &[(
-            "other-device",
-            option("--devices <index>").note(
-                "a card with more memory than the DAG; else a coin of a smaller one; AMD, 4 GB: --4g-alloc-size <MB>",
-                "显存大于 DAG 的显卡；否则换 DAG 更小的币种；4 GB 的 AMD 卡：--4g-alloc-size <MB>",
-            ),
-        )],
+        rows: &[("other-device", LOLMINER_CARD)],
         lacks: &[
             "smaller-batch",
             "less-at-once",
@@ -1911,6 +2220,74 @@ pub(super) const TOOLS: &[Tool] = &[
             "fewer-workers",
             "swap",
         ],
+    },
+    // Where one of several cards fails whose memory suffices, it was Windows' page file: issues 160, 231, 284 and 1432.
+    Tool {
+        name: "lolMiner",
+        files: &[],
+        scripts: &[
+            "lolMiner",
+            "lolMiner.exe",
+            "Allocation of DAG failed with error",
+            "error when allocating memory or building DAG",
+        ],
+        clue: None,
+        rows: &[("other-device", LOLMINER_CARD)],
+        lacks: OF_A_FIXED_SIZE,
+    },
+    // T-Rex, which is closed: its words at the DAG, and trexminer/T-Rex's issues 1007 (its author: something else holds
+    // it, or Windows' driver; Linux), 1360 and 1363 (the display on the processor's graphics), 280 (more RAM).
+    Tool {
+        name: "T-Rex",
+        files: &[],
+        scripts: &[
+            "t-rex",
+            "t-rex.exe",
+            "does not have enough free memory to hold the DAG",
+            "not enough memory to hold the full DAG",
+        ],
+        clue: None,
+        rows: &[
+            ("free-the-device", CARD_FOR_THE_DAG),
+            (
+                "other-device",
+                said(
+                    Target::Program,
+                    "a card with more memory than the DAG has, or a coin of a smaller one",
+                    "显存大于 DAG 的显卡，或 DAG 更小的币种",
+                ),
+            ),
+        ],
+        lacks: OF_A_FIXED_SIZE,
+    },
+    // GMiner, which is closed: its words for each GPU, and develsoftware/GMinerRelease's issue 614: on Ethereum Classic
+    // the epoch that Ethash counts is twice Etchash's, whose DAG fits. --algo etchash stands in many users' commands.
+    Tool {
+        name: "GMiner",
+        files: &[],
+        scripts: &[
+            "gminer",
+            "Error on GPU0: out of memory",
+            "Error on GPU1: out of memory",
+            "Error on GPU2: out of memory",
+            "Error on GPU3: out of memory",
+            "Error on GPU4: out of memory",
+            "Error on GPU5: out of memory",
+        ],
+        clue: None,
+        rows: &[
+            (
+                "other-device",
+                said(
+                    Target::Program,
+                    "at a pool of Ethereum Classic --algo etchash: as Ethash its epoch counts twice; else a card with \
+                     more memory than the DAG has",
+                    "在以太经典矿池用 --algo etchash：按 Ethash 计 epoch 会翻倍；否则换显存大于 DAG 的显卡",
+                ),
+            ),
+            ("free-the-device", CARD_FOR_THE_DAG),
+        ],
+        lacks: OF_A_FIXED_SIZE,
     },
     // NexusMiner. Seen in Nexusoft/NexusMiner, src/config/src/config/config.cpp and validator.cpp: a worker has
     // "hardware" and, for gpu, "device", and nothing to halve. By its issue 9 it is the machine's memory and Windows'

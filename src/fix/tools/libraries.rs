@@ -79,7 +79,95 @@ const ABTEM_PARTITIONS: Line = option("SMatrix(..., num_partitions=<number>)")
 const PYCARET_COLLINEARITY: Line = option("setup(..., remove_perfect_collinearity=False)")
     .note("it makes a matrix of columns × columns; then fewer columns", "该步骤会建立 列数 × 列数 的矩阵；再减少列");
 
+const NVDIFFRAST_LESS: Line = said(
+    Target::Program,
+    "fewer triangles, poses or pixels in each dr.rasterize(); FoundationPose: the reader's shorter_side=400 in \
+     run_demo.py, and mesh and depth in metres",
+    "每次 dr.rasterize() 用更少的三角形、位姿或像素；FoundationPose：run_demo.py 中 reader 的 shorter_side=400，\
+     并核对网格与深度的单位为米",
+);
+
+const XGBOOST_PREDICTION: Line = option("bst.set_param({\"predictor\": \"cpu_predictor\"})").note(
+    "before predict(), or among the parameters; or a part of the rows at a time; since 2.0 {\"device\": \"cpu\"}",
+    "在 predict() 之前，或写入训练参数；或每次预测一部分行；2.0 起为 {\"device\": \"cpu\"}",
+);
+
+const RAPIDOCR_SIDE: Line = option("RapidOCR(params={\"Global.max_side_len\": 1280})")
+    .note("2000 unless set: the longer side that is detected in", "默认 2000：检测时图片的长边");
+
+const MXNET_WORKERS: Line = option("DataLoader(..., num_workers=1)").note(
+    "then 0; or thread_pool=True: threads, without shared memory",
+    "再试 0；或 thread_pool=True：改用线程，不占共享内存",
+);
+
 pub(super) const TOOLS: &[Tool] = &[
+    // nvdiffrast's rasteriser, whose buffer is cudaMalloc's own, not PyTorch's. Seen in copies of NVlabs/nvdiffrast,
+    // common/cudaraster/impl/Buffer.cpp (NVDR_CHECK_CUDA_ERROR(cudaMalloc(&m_gpuPtr, bytes))). NVlabs/FoundationPose's
+    // issues 34, 43 and 249: it fails where units do not fit, or the picture is large. It computes in float32.
+    Tool {
+        name: "nvdiffrast's rasteriser",
+        files: &[],
+        scripts: &["Cuda error: 2[cudaMalloc(&m_gpuPtr, bytes)"],
+        clue: None,
+        rows: &[
+            ("less-at-once", NVDIFFRAST_LESS),
+            ("smaller-batch", NVDIFFRAST_LESS),
+            ("smaller-images", NVDIFFRAST_LESS),
+        ],
+        lacks: &["mixed-precision", "gradient-checkpointing", "no-grad-in-eval"],
+    },
+    // XGBoost's prediction on a GPU, by the path in its message. Seen in dmlc/xgboost: issue 3756 (cpu_predictor was
+    // the cure), 9129 (predictor is gone since 2.0, where the device decides). A copy of all rows lies on the GPU.
+    Tool {
+        name: "XGBoost's GPU predictor",
+        files: &[],
+        scripts: &["/src/predictor/../common/device_helpers.cuh", "/src/predictor/gpu_predictor.cu"],
+        clue: None,
+        rows: &[
+            ("less-at-once", XGBOOST_PREDICTION),
+            ("smaller-batch", XGBOOST_PREDICTION),
+            ("other-libraries", XGBOOST_PREDICTION),
+        ],
+        lacks: &["mixed-precision", "chunk-the-operation", "gradient-checkpointing"],
+    },
+    // RapidOCR since 2.0. Seen in RapidAI/RapidOCR, python/rapidocr/config.yaml at 0190646 (Global.max_side_len 2000;
+    // cuda_ep_cfg: cudnn_conv_algo_search EXHAUSTIVE, arena_extend_strategy kNextPowerOfTwo) and ch_ppocr_det/main.py
+    // at 0758677: Det.limit_side_len only enlarges, and with limit_type max the side is one of three of its own.
+    Tool {
+        name: "RapidOCR",
+        files: &["/rapidocr/"],
+        scripts: &[],
+        clue: None,
+        rows: &[
+            ("less-at-once", RAPIDOCR_SIDE),
+            ("smaller-batch", RAPIDOCR_SIDE),
+            ("smaller-images", RAPIDOCR_SIDE),
+            ("fix-the-shape", RAPIDOCR_SIDE),
+            (
+                "cudnn-workspace",
+                option("\"EngineConfig.onnxruntime.cuda_ep_cfg.cudnn_conv_algo_search\": \"HEURISTIC\"")
+                    .note("params of RapidOCR(); EXHAUSTIVE unless set", "RapidOCR() 的 params；默认 EXHAUSTIVE"),
+            ),
+            (
+                "arena-growth",
+                option("\"EngineConfig.onnxruntime.cuda_ep_cfg.arena_extend_strategy\": \"kSameAsRequested\"").note(
+                    "params of RapidOCR(); and cudnn_conv_algo_search \"HEURISTIC\" beside it",
+                    "RapidOCR() 的 params；并设同级的 cudnn_conv_algo_search 为 \"HEURISTIC\"",
+                ),
+            ),
+        ],
+        lacks: &["gradient-checkpointing", "no-grad-in-eval", "chunk-the-operation", "mixed-precision"],
+    },
+    // MXNet's loader: what its workers make is sent in shared memory. Seen in copies of apache/mxnet, python/mxnet/
+    // gluon/data/dataloader.py (num_workers, thread_pool False: threads use no shared memory).
+    Tool {
+        name: "MXNet's DataLoader",
+        files: &["/mxnet/gluon/data/dataloader.py"],
+        scripts: &[],
+        clue: None,
+        rows: &[("fewer-workers", MXNET_WORKERS), ("fewer-at-once", MXNET_WORKERS)],
+        lacks: &[],
+    },
     // PaddlePaddle's pool up to 1.4: where what it has does not suffice, another piece of the size that a share of the
     // whole card makes is asked for. Seen in PaddlePaddle/Paddle, paddle/fluid/platform/gpu_info.cc (GpuMaxChunkSize,
     // the words of its check; 0.92 of 95 % of the card), its issues 8992 (of which the request is no size of the

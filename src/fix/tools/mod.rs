@@ -2,9 +2,14 @@
 //! command, a change is the option that it has, and what it has no option for is not offered.
 
 mod applications;
+mod frameworks;
+mod generative;
 mod hosts;
+mod language;
 mod libraries;
-mod trainers;
+mod simulators;
+mod speech;
+mod vision;
 mod wrappers;
 
 use super::case::Case;
@@ -46,7 +51,19 @@ const WITHOUT_BATCHES: &[&str] = &["smaller-batch", "mixed-precision", "fewer-wo
 
 /// All of them, the more special ones first.
 pub fn all() -> impl Iterator<Item = &'static Tool> {
-    [applications::TOOLS, trainers::TOOLS, hosts::TOOLS, libraries::TOOLS].into_iter().flatten()
+    [
+        applications::TOOLS,
+        speech::TOOLS,
+        language::TOOLS,
+        generative::TOOLS,
+        simulators::TOOLS,
+        vision::TOOLS,
+        frameworks::TOOLS,
+        hosts::TOOLS,
+        libraries::TOOLS,
+    ]
+    .into_iter()
+    .flatten()
 }
 
 /// Programs whose own messages tell them, and beside which there is nothing else to set. Of a library, its messages say

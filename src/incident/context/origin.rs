@@ -102,6 +102,10 @@ pub struct Origin {
     pub buffers_in_16_bit: bool,
     /// The script of a batch job shows the memory that it asks for.
     pub asks_for_memory: bool,
+    /// The command that submits it asks for memory, whatever the script says: `sbatch --mem=470g job.sh`.
+    pub asked_by_command: bool,
+    /// A service of Docker's swarm: `docker service ps metrics_db`.
+    pub swarm: bool,
     /// The line by which it asks Slurm, and the same with twice as much.
     pub asked: Option<(String, String)>,
     /// The process of a Nextflow pipeline that failed, by the name that its configuration knows it by.
@@ -246,6 +250,8 @@ impl Found {
         origin.buffers_in_16_bit |= says(&["shape: bf16[", "shape: f16["]);
         origin.asks_for_memory |=
             lower.trim_start().starts_with('#') && says(&["sbatch --mem", "pbs -l mem", "-l h_vmem", "bsub -m "]);
+        origin.asked_by_command |= says(&["$ sbatch ", "# sbatch "]) && lower.contains(" --mem");
+        origin.swarm |= says(&["docker service ", "docker stack "]);
         origin.asked = origin.asked.take().or_else(|| asked_of_slurm(text));
         origin.nextflow_process = origin.nextflow_process.take().or_else(|| failed_process(text));
         // A name comes again: rows of a table have one each.

@@ -68,7 +68,9 @@ pub(super) fn clues(lower: &str, found: &mut Vec<Clue>) {
     add(Clue::Colab, says(&["google.colab", "google colab", "\"/content/", "colab notebook"]));
     // What Colab and Kaggle say of a session that is gone.
     let gone = ["your session crashed after using all", "your notebook tried to allocate more memory"];
-    add(Clue::HostedNotebook, says(&["colab", "/kaggle/", "\"/content/"]) || says(&gone));
+    // The head of Colab's log of a runtime, as one copies it.
+    let logged = starts(&["timestamp | level | message"]);
+    add(Clue::HostedNotebook, says(&["colab", "/kaggle/", "\"/content/"]) || says(&gone) || logged);
     add(Clue::ImageBuild, says(&["[/bin/sh -c ", "'/bin/sh -c ", "\"/bin/sh -c "]));
     add(
         Clue::ReadsData,
@@ -94,7 +96,8 @@ pub(super) fn clues(lower: &str, found: &mut Vec<Clue>) {
                 "building wheel",
                 "building wheels",
             ]) || starts(&["collecting "])
-                || starts(&["downloading "]) && says(&[".whl", ".tar.gz"])),
+                // pip tells the size: `Downloading numpy-1.19.5.tar.gz (7.3 MB)`.
+                || starts(&["downloading "]) && says(&[".whl", ".tar.gz ("])),
     );
     add(Clue::SolvesPackages, says(&["solving environment: "]));
     add(Clue::LoadsLibrary, says(&["error loading \"", "dll load failed"]));
@@ -103,7 +106,12 @@ pub(super) fn clues(lower: &str, found: &mut Vec<Clue>) {
     add(Clue::Makepkg, says(&["makepkg", "==> starting build()", "==> error: a failure occurred in build()"]));
     let several = super::command::at_a_prompt(lower).and_then(makes_several);
     add(Clue::OneJob, several == Some(false));
-    add(Clue::SeveralJobs, several == Some(true) || says(&["makeflags=-j", "makeflags=\"-j", "makeflags='-j"]));
+    add(
+        Clue::SeveralJobs,
+        several == Some(true) || says(&["makeflags=-j", "makeflags=\"-j", "makeflags='-j"])
+            // One make starts another: `make -j -C src/kernels`.
+            || starts(&["make -j", "gmake -j"]),
+    );
     add(Clue::WaitsForJobs, says(&["waiting for unfinished jobs"]));
     add(Clue::Ninja, starts(&["ninja: "]) || says(&["ninja -", "'ninja'", "\"ninja\""]));
     add(Clue::Bazel, says(&["bazel ", "bazel-out/"]));
@@ -198,13 +206,16 @@ fn makes_several(command: &str) -> Option<bool> {
 }
 
 /// True for a frame of Go's traceback whose stack lies below 4 GiB: `fp=0x23f11bc4 sp=0x23f11bb0 pc=0x758b0d`. Where
-/// addresses have 64 bits it lies at `0xc000000000` and above.
+/// addresses have 64 bits it lies at `0xc000000000` and above; in WebAssembly, of which there is no other build, in the
+/// first MiB of its own memory.
 fn short_addresses(lower: &str) -> bool {
-    let digits = |name: &str| {
-        let (_, rest) = lower.split_once(name)?;
-        Some(rest.bytes().take_while(u8::is_ascii_hexdigit).count())
+    const LEAST: u64 = 32 << 20;
+    let stack = || {
+        let (_, rest) = lower.split_once(" fp=0x")?;
+        let digits = rest.bytes().take_while(u8::is_ascii_hexdigit).count();
+        u64::from_str_radix(rest.get(..digits.min(16))?, 16).ok()
     };
-    lower.contains(FRAME_OF_GO) && digits(" fp=0x").is_some_and(|digits| (6..=8).contains(&digits))
+    lower.contains(FRAME_OF_GO) && stack().is_some_and(|at| (LEAST..1 << 32).contains(&at))
 }
 
 /// What a program says that it does with data.
@@ -248,6 +259,11 @@ fn side_by_side(lower: &str) -> bool {
         })
     };
     let behind = |name: &str| lower.split_once(name).is_some_and(|(_, behind)| several(behind));
+    // Without a number it starts all that can be made.
+    let unbounded = ["make -j ", "gmake -j "].iter().any(|make| lower.trim_start().starts_with(make));
+    if unbounded && !several(lower.split_once("-j ").map_or("", |(_, rest)| rest)) {
+        return true;
+    }
     [
         "parallel process",
         "parallel job",

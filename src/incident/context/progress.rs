@@ -109,6 +109,10 @@ fn of_a_solver(text: &str) -> bool {
 
 /// True for a line, in lower case, that tells that the model is there: `Loading model... Done.`
 fn load_is_over(lower: &str) -> bool {
+    // darknet's `Done!` and others' `Loaded`, on a line of their own.
+    if matches!(lower.trim().trim_end_matches(['.', '!']), "done" | "loaded") {
+        return true;
+    }
     let last = lower.trim_end_matches(['.', '!', ')', ']', ' ']).rsplit(|c: char| !c.is_alphanumeric()).next();
     if lower.contains("loading")
         && last.is_some_and(|word| matches!(word, "done" | "ok" | "complete" | "completed" | "finished"))
@@ -379,6 +383,10 @@ fn bar(text: &str, progress: &mut Progress) {
     } else if let Some(at) = text.find(" [=").or_else(|| text.find(" [..")) {
         ("", text[..at].rsplit(' ').next().unwrap_or(""))
     } else {
+        // `calling: 118 reads [03:41,  1.88s/ reads]`: the model that it counts with is there.
+        let counts = ["/s]", "s/it", "s/ "].iter().any(|rate| text.contains(rate)) && text.contains(" [");
+        let lower = text.to_ascii_lowercase();
+        progress.loaded |= counts && !["load", "shard", "fetch"].iter().any(|word| lower.contains(word));
         return;
     };
     let Some((done, all)) = ratio(count) else { return };

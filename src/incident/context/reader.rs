@@ -740,6 +740,10 @@ impl<'a> ContextReader<'a> {
             context.phase = Known::Seen(Phase::Load, at);
         }
         let Some((phase, span)) = announced.or(phase_told) else { return };
+        // `out = model(x)`: it is there, whatever was told of its loading.
+        if phase == Phase::Load && calls_the_model(context.failing_code()) {
+            return;
+        }
         // What steps were printed before says nothing of a collective that no pass called.
         let between_ranks = context.frames.last().is_some_and(|frame| frame.file.ends_with("distributed_c10d.py"));
         if between_ranks && phase == Phase::Train {
@@ -1133,6 +1137,13 @@ impl Progress {
         self.steps = later.steps.or(self.steps);
         self.phase = later.phase.or(self.phase);
     }
+}
+
+/// True for a line of code that hands something to a model: `aux = model(x).data`, `self.net(x)`.
+fn calls_the_model(code: &str) -> bool {
+    ["model(", "net("].iter().any(|call| {
+        code.match_indices(call).any(|(at, _)| !code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_'))
+    })
 }
 
 #[cfg(test)]

@@ -623,6 +623,7 @@ pub(super) fn clues(text: &str, found: &mut Vec<Clue>) {
         ]) || text.starts_with("LAMMPS (")
             // Torch 7, whose scripts are written in Lua.
             || text.contains("bin/luajit:") || text.contains("bin/lua:") || lower.trim_end().ends_with("in main chunk")
+            || lower.trim_start().starts_with("[c]: in function '")
             || text.starts_with("[==========] Running "),
     );
     // The bar of Lightning's `trainer.predict`; what Ultralytics prints of each frame, and is told for it.
