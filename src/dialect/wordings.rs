@@ -378,7 +378,7 @@ const TRIGGERS: &[&str] = &[
     "failed to find a memory slot for batch",
     "could not find a KV slot for the batch",
     "failed to decode the batch, n_batch = 1,",
-    "CL_INVALID_BUFFER_SIZE when calling",
+    "CL_INVALID_BUFFER_SIZE when calling clCreateBuffer",
     "cuDNN isn't found FWD algo for convolution",
     "exceeds the available context size",
     "not enough space in the context's memory pool",
