@@ -107,6 +107,10 @@ fn exactly(size: units::Size, document: &Document, at: usize) -> units::Figure {
 /// Notes the limit that the command of a program in no list names. The run that failed is the last one that was started.
 fn by_name(document: &Document, position: usize, event: &mut Event) {
     let sets = |at: &usize| is_command(field::text(document, *at)) || states(field::text(document, *at));
+    // GHC's runtime tells its limit itself, on the next line: a paste may break off before it.
+    if event.message.contains("Heap exhausted") {
+        return;
+    }
     let command = field::before(position, BEFORE).find(sets);
     let Some(at) = command.filter(|_| !is_told(event)) else { return };
     if let Some(size) = named_limit(field::text(document, at)) {
