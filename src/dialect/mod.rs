@@ -516,7 +516,7 @@ impl Look {
             .filter(|i| !(self.spent && is_net(i)))
             .find_map(|i| (DIALECTS[*i].read)(document, position))?;
         // `heap out of memory` in a list of changes.
-        if event.facts.sizes.is_empty() && net::is_listed(document, position) {
+        if event.facts.sizes.is_empty() && net::shows_a_file(document, position) {
             return None;
         }
         if self.inside_engine {
@@ -628,11 +628,7 @@ impl Look {
         // Whether a line was broken here, nobody knows: what a figure is must not depend on it.
         if let Some(best) = best.as_mut().filter(|best| best.has(Sign::Generic)) {
             // What the lines above the message tell is no part of it.
-            others.iter().for_each(|other| best.facts.keep_agreed(&other.facts, best.at.first.min(other.at.first)));
-            if self.inside_engine && !others.is_empty() {
-                options::complete(document, position, best);
-                net::read_of_its_own(document, position, best);
-            }
+            others.iter().for_each(|other| best.facts.keep_agreed(&other.facts, best.at.first));
         }
         best
     }

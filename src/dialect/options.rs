@@ -134,17 +134,13 @@ fn named_limit(command: &str) -> Option<units::Size> {
     let runtime = words.iter().position(|word| *word == "+RTS").unwrap_or(usize::MAX);
     for (i, word) in words.iter().enumerate().filter(|(_, word)| word.starts_with('-')) {
         let option = word.trim_start_matches('-');
-        let of_runtime = (i > runtime).then(|| option.strip_prefix('M')).flatten();
-        let option = if of_runtime.is_some_and(|size| size.starts_with(|c: char| c.is_ascii_digit())) {
-            option.replacen('M', "Xmx", 1)
-        } else {
-            option.to_owned()
-        };
-        let (name, value) = match option.split_once(['=', ':']) {
-            Some((name, value)) => (name, value),
-            None => match (option.strip_prefix("Xmx"), words.get(i + 1)) {
+        let of_runtime = option.strip_prefix('M').filter(|size| size.starts_with(|c: char| c.is_ascii_digit()));
+        let (name, value) = match (option.split_once(['=', ':']), of_runtime.filter(|_| i > runtime)) {
+            (Some((name, value)), _) => (name, value),
+            (None, Some(size)) => ("Xmx", size),
+            (None, None) => match (option.strip_prefix("Xmx"), words.get(i + 1)) {
                 (Some(value), _) => ("Xmx", value),
-                (None, Some(value)) => (option.as_str(), *value),
+                (None, Some(value)) => (option, *value),
                 (None, None) => continue,
             },
         };

@@ -145,7 +145,10 @@ pub const FIX: Fix = Fix {
             .when("nextflow-unread"),
         line(Target::Shell, "{twice}").when("asked"),
         line(Target::Slurm, "sbatch --mem={tried}{unit} ...")
-            .note("on the command line, which the script's own lines give way to", "写在命令行上，它优先于脚本中的设置")
+            .note(
+                "in place of the --mem or --mem-per-cpu given there; the script's own lines give way to it",
+                "代替命令行中已有的 --mem 或 --mem-per-cpu；它优先于脚本中的设置",
+            )
             .when("submitted"),
         line(Target::Slurm, "#SBATCH --mem={tried}{unit}")
             .note("instead of --mem-per-cpu, where that is set", "若原来设的是 --mem-per-cpu，则用它代替")

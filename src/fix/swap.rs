@@ -112,7 +112,7 @@ fn advise(case: &Case) -> Advice {
     // As much as the machine has, where that is told.
     let machine = case.context.host_total.get().map(|total| total.bytes / GIB + 1);
     Draft::new(case, &FIX)
-        .fill("size", machine.map_or(USUAL.max(asked + 1), |size| size.clamp(2, 2 * USUAL)))
+        .fill("size", machine.unwrap_or(USUAL).clamp(2, 2 * USUAL).max(asked + 1))
         .weight(commit)
         .frees_unknown(text!(en: "as much as the swap added", zh: "等于新增的 swap"))
         .because(text!(

@@ -264,3 +264,37 @@ fn a_table_of_a_miner_is_what_it_asked_for() {
     assert_eq!(incident(log)["facts"]["requested_bytes"], 4112u64 << 20);
     assert_eq!(incident(log)["facts"]["capacity_bytes"], 4036u64 << 20);
 }
+
+#[test]
+fn a_make_that_another_one_starts_for_one_job_is_alone() {
+    let log = "$ ./all.sh\nmake -j 1 -C src/kernels\nnvcc -O3 -c kernels.cu\nnvcc error   : 'cudafe++' died \
+               due to signal 9 (Kill signal)\n";
+    let told = incident(log);
+    assert!(!told["mechanisms"].to_string().contains("side-by-side"), "{told}");
+    assert!(!told["context"].to_string().contains("several-jobs"), "{told}");
+}
+
+#[test]
+fn a_failure_below_a_history_that_was_looked_at_is_heard() {
+    let log = "$ git log -1 --oneline\n4f2c1aa train: larger crops\npython train.py\nCUDA error: out of memory\n";
+    assert!(fails(log));
+}
+
+#[test]
+fn a_log_is_none_of_what_comes_with_a_program() {
+    for name in ["news.err", "news.err.gz", "history.log"] {
+        let log = format!("$ zless /var/log/{name}\ninnd: failed to malloc 40960 bytes: Cannot allocate memory\n");
+        assert!(fails(&log), "{name}");
+    }
+    assert!(!fails(
+        "$ zless /usr/share/doc/grid/changelog.Debian.gz\n  failed to malloc: Cannot allocate memory (#12)\n"
+    ));
+}
+
+#[test]
+fn the_daemon_of_docker_is_no_swarm() {
+    let log = "restarting docker service after the change\n$ docker run --rm img python train.py\nRuntimeError: \
+               DataLoader worker (pid 41) is killed by signal: Bus error. It is possible that dataloader's workers \
+               are out of shared memory.\n";
+    assert!(!lines_of(log, "shm-size").iter().any(|line| line.contains("docker service update")));
+}

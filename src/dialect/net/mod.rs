@@ -17,7 +17,7 @@ mod state;
 mod whose;
 mod words;
 
-pub use outcome::{is_listed, is_prompt, keeps_a_trace};
+pub use outcome::{is_prompt, keeps_a_trace, shows_a_file};
 pub use standing::{got_over, survived};
 
 use super::pytorch::library;
@@ -28,7 +28,7 @@ use crate::units::{Base, Figure};
 use reported::reported;
 use resource::{interface, resource};
 use spoken_of::{
-    goes_on_with_a_supposition, in_a_docstring, in_mail, in_manual, is_remark, of_a_disk, of_another_code,
+    goes_on_with_a_supposition, in_a_docstring, in_mail, in_manual, is_remark, of_another_code, of_something_else,
     warns_before_the_program,
 };
 use standing::standing;
@@ -73,7 +73,7 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     if lower.trim_start().starts_with("number of ") {
         return None;
     }
-    if of_a_disk(document, position, &lower)
+    if of_something_else(document, position, &lower)
         || is_remark(line)
         || in_a_docstring(document, position)
         || goes_on_with_a_supposition(document, position, lower.get(..spoken.at).unwrap_or_default())
@@ -196,11 +196,6 @@ pub(super) fn read_figures(document: &Document, position: usize, event: &mut Eve
     figures(document, position, event, 0, &lower, base);
     let place = event.at;
     device(&mut event.facts.device, line, place);
-}
-
-/// What a program tells of its own table or heap before its message.
-pub(super) fn read_of_its_own(document: &Document, position: usize, event: &mut Event) {
-    state::of_its_own(document, position, event);
 }
 
 /// What the lines before a message of an interface tell of the memory's state.

@@ -189,6 +189,15 @@ fn is_row(lower: &str) -> bool {
 
 /// True where a command at the prompt above lists what stands in a program's file, its help or its manual: nothing ran.
 pub fn is_listed(document: &Document, position: usize) -> bool {
+    listed(document, position, true)
+}
+
+/// The same of a file alone. Below a history or a help somebody may have started a program without a prompt.
+pub fn shows_a_file(document: &Document, position: usize) -> bool {
+    listed(document, position, false)
+}
+
+fn listed(document: &Document, position: usize, briefly: bool) -> bool {
     const LISTED: usize = 40;
     const TEXTS: &[&str] = &[
         ".md", ".rst", ".html", ".h", ".c", ".cc", ".cpp", ".hpp", ".py", ".po", ".rs", ".go", ".js", ".ts", ".java",
@@ -223,7 +232,8 @@ pub fn is_listed(document: &Document, position: usize) -> bool {
             let name = parts.next().unwrap_or_default().to_ascii_lowercase();
             // `news.err` is a log.
             let (stem, kind) = name.split_once('.').unwrap_or((&name, "md"));
-            let prose = matches!(kind, "md" | "rst" | "txt" | "html") || kind.ends_with("gz");
+            let kind = kind.strip_suffix("gz").unwrap_or(kind).trim_end_matches('.');
+            let prose = matches!(kind, "" | "md" | "rst" | "txt" | "html" | "debian");
             COMES_ALONG.contains(&stem) && prose
                 || parts.any(|folder| folder.to_ascii_lowercase().starts_with("changelog"))
         };
@@ -234,9 +244,8 @@ pub fn is_listed(document: &Document, position: usize) -> bool {
             matches!(tool, "git" | "hg" | "svn") && matches!(call, "log" | "show" | "blame" | "annotate" | "shortlog");
         alone
             && (matches!(tool, "strings" | "man" | "info" | "pdftotext")
-                || help
                 || page
-                || history
+                || briefly && (help || history)
                 || shows && words.clone().any(code)
                 || searches && (words.any(texts) || found()))
     })

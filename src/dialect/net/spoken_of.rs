@@ -34,19 +34,17 @@ pub(super) fn of_another_code(line: &str) -> bool {
     named.peek().is_some() && !named.any(|code| ["memory", "resource", "limit"].iter().any(|of| code.contains(of)))
 }
 
-/// True where the exception's own frames show that a disk has no space: `at Queue.ensureDiskAvailable(Queue.java:921)`.
-pub(super) fn of_a_disk(document: &Document, position: usize, lower: &str) -> bool {
-    let mut frames = field::behind(document, position, 2).map(|at| field::text(document, at).trim_start());
-    let memory = ["memory", "heap", "ram"].iter().any(|word| lower.contains(word));
-    // Blocks of a file that is to be filled, the buffers that the kernel has for a socket, and jemalloc's thread where
-    // no further one is allowed.
-    if lower.contains("preallocation failed")
-        || lower.contains("thread creation failed")
-        || lower.contains("receive buffer size")
-        || lower.contains("send buffer size")
-    {
+/// True where what was refused is no memory: blocks of a file that is to be filled, the buffers that the kernel has for
+/// a socket, jemalloc's thread where no further one is allowed, and a disk by the exception's own frames,
+/// `at Queue.ensureDiskAvailable(Queue.java:921)`.
+pub(super) fn of_something_else(document: &Document, position: usize, lower: &str) -> bool {
+    const REFUSED: &[&str] =
+        &["preallocation failed", "thread creation failed", "receive buffer size", "send buffer size"];
+    if REFUSED.iter().any(|words| lower.contains(words)) {
         return true;
     }
+    let memory = ["memory", "heap", "ram"].iter().any(|word| lower.contains(word));
+    let mut frames = field::behind(document, position, 2).map(|at| field::text(document, at).trim_start());
     !memory && frames.any(|line| line.starts_with("at ") && line.contains("Disk"))
 }
 

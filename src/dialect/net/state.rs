@@ -50,7 +50,7 @@ pub(super) fn complete(document: &Document, position: usize, event: &mut Event) 
 
 /// Notes what a program says of its own before its message, on lines that are whole: the table that it puts on each
 /// device, and the heap that its collector says is full, where the message prints no limit.
-pub(super) fn of_its_own(document: &Document, position: usize, event: &mut Event) {
+fn of_its_own(document: &Document, position: usize, event: &mut Event) {
     // lolMiner: `Done (2698 ms), size of new DAG: 4112 MByte`.
     if event.resource.on_device() {
         let table = before(document, position, LINES).find_map(|at| {

@@ -251,7 +251,7 @@ impl Found {
         origin.asks_for_memory |=
             lower.trim_start().starts_with('#') && says(&["sbatch --mem", "pbs -l mem", "-l h_vmem", "bsub -m "]);
         origin.asked_by_command |= says(&["$ sbatch ", "# sbatch "]) && lower.contains(" --mem");
-        origin.swarm |= says(&["docker service ", "docker stack "]);
+        origin.swarm |= SWARM.iter().any(|command| lower.contains(command));
         origin.asked = origin.asked.take().or_else(|| asked_of_slurm(text));
         origin.nextflow_process = origin.nextflow_process.take().or_else(|| failed_process(text));
         // A name comes again: rows of a table have one each.
@@ -405,6 +405,19 @@ fn granted(lower: &str) -> Option<f64> {
     let asked = before.contains("alloc") && after.trim_end().ends_with("ok");
     before.rsplit(' ').next().filter(|_| asked)?.parse().ok()
 }
+
+/// Commands of Docker's swarm. `docker service` alone is as often the daemon: `restarting docker service`.
+const SWARM: &[&str] = &[
+    "docker service ps ",
+    "docker service logs ",
+    "docker service update ",
+    "docker service create ",
+    "docker service inspect ",
+    "docker service ls",
+    "docker stack deploy ",
+    "docker stack ps ",
+    "docker stack services ",
+];
 
 /// Names of options that list the devices of a run.
 const LISTS: &[&str] = &["--gpus", "--gpu", "--gpu_ids", "--gpu-ids", "--gpu_id", "--devices", "--device", "'device':"];

@@ -108,9 +108,9 @@ pub(super) fn clues(lower: &str, found: &mut Vec<Clue>) {
     add(Clue::OneJob, several == Some(false));
     add(
         Clue::SeveralJobs,
-        several == Some(true) || says(&["makeflags=-j", "makeflags=\"-j", "makeflags='-j"])
-            // One make starts another: `make -j -C src/kernels`.
-            || starts(&["make -j", "gmake -j"]),
+        several == Some(true)
+            || says(&["makeflags=-j", "makeflags=\"-j", "makeflags='-j"])
+            || jobs_of_another_make(lower).is_some_and(|jobs| jobs > 1),
     );
     add(Clue::WaitsForJobs, says(&["waiting for unfinished jobs"]));
     add(Clue::Ninja, starts(&["ninja: "]) || says(&["ninja -", "'ninja'", "\"ninja\""]));
@@ -205,6 +205,15 @@ fn makes_several(command: &str) -> Option<bool> {
     makes.then(|| words().any(|word| ["-j", "--j", "--parallel"].iter().any(|option| word.starts_with(option))))
 }
 
+/// The jobs of a make that another one or a script starts, `make -j -C src/kernels`, where it may have several: without
+/// a number all that can be made, the largest there is.
+fn jobs_of_another_make(lower: &str) -> Option<u64> {
+    let start = lower.trim_start();
+    let rest = ["make -j", "gmake -j"].iter().find_map(|make| start.strip_prefix(make))?.trim_start_matches([' ', '=']);
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    if digits == 0 { Some(u64::MAX) } else { rest[..digits].parse().ok() }
+}
+
 /// True for a frame of Go's traceback whose stack lies below 4 GiB: `fp=0x23f11bc4 sp=0x23f11bb0 pc=0x758b0d`. Where
 /// addresses have 64 bits it lies at `0xc000000000` and above; in WebAssembly, of which there is no other build, in the
 /// first MiB of its own memory.
@@ -259,9 +268,7 @@ fn side_by_side(lower: &str) -> bool {
         })
     };
     let behind = |name: &str| lower.split_once(name).is_some_and(|(_, behind)| several(behind));
-    // Without a number it starts all that can be made.
-    let unbounded = ["make -j ", "gmake -j "].iter().any(|make| lower.trim_start().starts_with(make));
-    if unbounded && !several(lower.split_once("-j ").map_or("", |(_, rest)| rest)) {
+    if jobs_of_another_make(lower) == Some(u64::MAX) {
         return true;
     }
     [

@@ -384,9 +384,9 @@ fn bar(text: &str, progress: &mut Progress) {
         ("", text[..at].rsplit(' ').next().unwrap_or(""))
     } else {
         // `calling: 118 reads [03:41,  1.88s/ reads]`: the model that it counts with is there.
-        let counts = ["/s]", "s/it", "s/ "].iter().any(|rate| text.contains(rate)) && text.contains(" [");
-        let lower = text.to_ascii_lowercase();
-        progress.loaded |= counts && !["load", "shard", "fetch"].iter().any(|word| lower.contains(word));
+        let counts = text.contains(" [") && ["/s]", "s/it", "s/ "].iter().any(|rate| text.contains(rate));
+        let of_files = |lower: String| ["load", "shard", "fetch"].iter().any(|word| lower.contains(word));
+        progress.loaded |= counts && !of_files(text.to_ascii_lowercase());
         return;
     };
     let Some((done, all)) = ratio(count) else { return };
