@@ -143,7 +143,7 @@ const PAGE: [(&str, &[&str]); 2] = [
 /// of rehearsals as one archive, in which each file is its name, its length and its text.
 fn pack() -> std::io::Result<()> {
     let folder = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
-    for file in ["src/rehearse/functions.txt", "src/dialect/naming/names.json"] {
+    for file in ["src/rehearse/functions.txt", "src/dialect/naming/names.json", "src/dialect/net/likely.json"] {
         println!("cargo::rerun-if-changed={file}");
         let name = file.rsplit('/').next().unwrap_or_default();
         write(&folder.join(format!("{name}.gz")), &std::fs::read(file)?)?;

@@ -36,12 +36,14 @@ fn read(document: &Document, position: usize) -> Option<Event> {
 /// True for a line that names a file in shared memory or the code that makes one.
 fn in_shared_memory(line: &str) -> bool {
     // `_share_fd_cpu_`, `_share_filename_cpu_`: torch/multiprocessing/reductions.py and torch/storage.py.
-    const PLACES: [&str; 7] = [
+    const PLACES: [&str; 8] = [
         "</torch_",
         "/dev/shm",
         "multiprocessing/heap.py",
         "multiprocessing/shared_memory.py",
         "SemLock(",
+        // A lock of several processes is a file there, whose making CPython spreads over two lines.
+        "multiprocessing/synchronize.py",
         "_share_f",
         "SharedMemory(create=True",
     ];

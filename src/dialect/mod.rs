@@ -477,6 +477,7 @@ pub fn events(document: &Document) -> Vec<Event> {
         }
     }
     net::yield_to_known(&mut events);
+    net::doubt_the_unknown(document, &mut events);
     for event in &mut events {
         event.quoted_at = event.quoted_at.or_else(|| quoted_at(document, event));
     }

@@ -37,6 +37,9 @@ pub const DIALECT: Dialect = Dialect {
         "OutOfMemoryException",
         "Stack: OutOfMemoryError",
         "Stack: `OutOfMemoryError",
+        "Java heap space",
+        "GC overhead limit exceeded",
+        "Metaspace",
         "(?i)directmemoryerror",
         "(?i)of direct buffer",
         "(?i)unable_to_acquire",
@@ -81,7 +84,7 @@ const NEAR: usize = 15;
 type Reader = fn(&Document, usize, &str) -> Option<Event>;
 
 fn read(document: &Document, position: usize) -> Option<Event> {
-    const READERS: [Reader; 11] = [numpy, python, cpp, go, sentences, jvm, julia, node, fork, dask, gdi];
+    const READERS: [Reader; 11] = [numpy, python, cpp, go, node, sentences, jvm, julia, fork, dask, gdi];
     let line = field::text(document, position);
     READERS.iter().find_map(|reader| reader(document, position, line))
 }
@@ -313,9 +316,17 @@ fn jvm(document: &Document, position: usize, line: &str) -> Option<Event> {
         field::after(line, "Stack: ").filter(|stack| stack.trim_start_matches('`').starts_with("OutOfMemoryError"))?;
         field::after(above, "Message: ")
     };
-    let reason = thrown.or_else(linted)?.trim_start_matches([':', ' ', '"']);
+    // The innermost of Gradle's causes, each below the other: `> Execution failed for …`, `   > Java heap space`.
+    let innermost = || {
+        const CAUSES: usize = 12;
+        // Its marks look like those of a quotation, which are taken off.
+        let cause = line.trim_start_matches(['>', ' ']).trim_end();
+        let told = field::before(position, CAUSES).any(|at| field::text(document, at).contains("What went wrong:"));
+        (told && ["Java heap space", "GC overhead limit exceeded", "Metaspace"].contains(&cause)).then_some(cause)
+    };
+    let reason = thrown.or_else(linted).or_else(innermost)?.trim_start_matches([':', ' ', '"']);
     let mut event = refused(document, position, "jvm-heap", Program::Java);
-    if thrown.is_none() {
+    if thrown.is_none() && line.contains("Stack: ") {
         event.message = format!("OutOfMemoryError: {}", reason.trim());
     }
     // A limit on threads or addresses, or the RAM for stacks: the log alone seldom tells. Where it shows the count that
@@ -393,11 +404,16 @@ fn crash_report(document: &Document, position: usize) -> Option<(usize, [u64; 2]
 fn node(document: &Document, position: usize, line: &str) -> Option<Event> {
     // What Deno and other hosts of V8 print: `# Fatal JavaScript out of memory: Reached heap limit`.
     let of_v8 = line.contains("Fatal JavaScript out of memory");
-    if !(line.contains("heap out of memory") || line.contains("JavaScript heap") || of_v8) {
+    let collects = |line: &str| line.contains(" ms: Mark-sweep ") || line.contains("[last resort gc]");
+    // Up to Node 6 V8 said so of its own limit too; the collections that it tried in vain stand above.
+    let in_vain = || field::before(position, NEAR).any(|at| collects(field::text(document, at)));
+    let old = line.contains("Allocation failed - process out of memory") && in_vain();
+    if !(line.contains("heap out of memory") || line.contains("JavaScript heap") || of_v8 || old) {
         return None;
     }
     let host = naming::program(document, position).filter(|_| of_v8);
-    let mut event = refused(document, position, "node-heap", host.unwrap_or(Program::Node));
+    let wording = if old { "node-process-oom-in-vain" } else { "node-heap" };
+    let mut event = refused(document, position, wording, host.unwrap_or(Program::Node));
     event.sign(Sign::RefusedByLimit);
     let pid = field::before(position, NEAR).find_map(|at| {
         let (_, tail) = field::text(document, at).split_once('[')?;

@@ -77,7 +77,9 @@ impl Event {
 
     /// True where Gradle says so, whose properties set the heap.
     pub(crate) fn of_gradle(&self) -> bool {
+        let cause = self.message.trim_start_matches(['>', ' ']);
         self.says("Out of memory. Java")
+            || ["Java heap", "GC overhead", "Metaspace"].iter().any(|of| cause.starts_with(of))
     }
 
     /// True where Vulkan gave the memory.
@@ -99,6 +101,23 @@ impl Event {
         ["os::commit_memory", "committing reserved memory", "Could not reserve enough space"]
             .iter()
             .any(|words| self.says(words))
+    }
+
+    /// True for an array by whose shape many samples lie one behind the other, `(515000, 84, 84)`: as many as somebody
+    /// chose, and none of its sides a mistake.
+    pub(crate) fn stacks_samples(&self) -> bool {
+        const MANY: u64 = 10_000;
+        const SIDE: u64 = 2_000;
+        let Some((_, rest)) = self.message.split_once("shape (") else { return false };
+        let Some((sides, _)) = rest.split_once(')') else { return false };
+        let sides: Vec<u64> = sides.split(',').filter_map(|side| side.trim().parse().ok()).collect();
+        matches!(sides.as_slice(), [samples, rest @ ..]
+            if rest.len() >= 2 && *samples >= MANY && rest.iter().all(|side| *side <= SIDE))
+    }
+
+    /// True for Node before 7, by its words for a full heap: it knows no `NODE_OPTIONS` (8.0).
+    pub(crate) fn of_an_old_node(&self) -> bool {
+        self.says("Allocation failed - process out of memory")
     }
 
     /// True where a library's check of its own tells no more than CUDA's number for the error: `cuda execution failed

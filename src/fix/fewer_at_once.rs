@@ -188,19 +188,8 @@ fn builder(case: &Case) -> &'static str {
     by_command.or_else(by_words).unwrap_or("some-build")
 }
 
-/// What cargo was told to do; to build, where nothing tells.
-fn of_cargo(case: &Case) -> &'static str {
-    const TOLD: [&str; 6] = ["test", "run", "check", "bench", "doc", "clippy"];
-    if case.context.origin.installs_by_cargo {
-        return "install";
-    }
-    let told =
-        |name: &&&str| case.context.command.get().is_some_and(|command| command.contains(&format!("cargo {name}")));
-    TOLD.iter().find(told).copied().unwrap_or("build")
-}
-
 fn advise(case: &Case) -> Advice {
-    let draft = Draft::new(case, &FIX).fill("cargo", of_cargo(case));
+    let draft = Draft::new(case, &FIX).fill("cargo", case.context.origin.cargo.unwrap_or("build"));
     // A batch system holds each job to a limit of its own.
     let job = case.in_a_batch_job();
     let draft = match case.works() == [Work::Build] {

@@ -74,6 +74,7 @@ pub const FIX: Fix = Fix {
         line(Target::Node, "node --max-old-space-size={heap} ...")
             .note("in the command itself, where it is set now", "写在命令本身，现在就设在那里")
             .when("in-command"),
+        line(Target::Node, "node --max-old-space-size={heap} ...").when("old-node"),
         line(Target::Dask, "dask-worker --memory-limit 0").note("or a larger one", "或设为更大的值").when("commanded"),
         line(Target::Dask, "LocalCluster(memory_limit=0)")
             .note(
@@ -162,7 +163,7 @@ fn advise(case: &Case) -> Advice {
     let area = case.incident.event.java_area().map(|(_, option)| option);
     // Twice what it held, in whole GiB: Node's own limit is 2 to 4 GiB unless set.
     let used = case.incident.event.facts.get(Fact::Used).map_or(0, |used| used.bytes / MIB);
-    let heap = (used * 2).div_ceil(1024).max(8) * 1024;
+    let heap = (used * 2).div_ceil(1024).max(4) * 1024;
     let (gradle, android) = (case.incident.event.of_gradle(), case.incident.event.on_android());
     let heap_elsewhere = gradle || android || area.is_some();
     let addresses = case.sign(Sign::AddressSpaceLimit);
@@ -170,6 +171,7 @@ fn advise(case: &Case) -> Advice {
     let results = case.incident.event.of_sparks_results();
     // What the command gives Node wins over the variable.
     let in_command = command.contains("--max-old-space-size=");
+    let old = case.incident.event.of_an_old_node();
     // An engine's share of the device has a change of its own.
     let share =
         |line: &String| ["mem-fraction", "memory-utilization", "memory_utilization"].iter().any(|of| line.contains(of));
@@ -182,6 +184,8 @@ fn advise(case: &Case) -> Advice {
     let heaped = case.resource() != Resource::Cgroup && !case.sign(Sign::KilledWithProof);
     // Refused by the system, not by its own limit.
     let refused = case.targets().contains(&Target::Java) && area.is_none() && case.incident.event.of_a_jvms_start();
+    // What a JVM commits as it starts is the heap that it begins with.
+    let begins_too_large = starts_large || refused && !by_script;
     let draft = Draft::new(case, &FIX);
     let draft = if refused { draft.titled(text!(en: "A smaller heap", zh: "减小堆")) } else { draft };
     draft
@@ -201,7 +205,8 @@ fn advise(case: &Case) -> Advice {
         .when("elsewhere", !commanded && !local)
         .when("32-bit", case.incident.of_32_bits())
         // What a group's limit ended never reached the heap's.
-        .when("by-its-heap", heaped && !in_command)
+        .when("by-its-heap", heaped && !in_command && !old)
+        .when("old-node", heaped && !in_command && old)
         .when("in-command", heaped && in_command)
         .fill("heap", heap)
         .when("java", case.targets().contains(&Target::Java))
@@ -215,10 +220,10 @@ fn advise(case: &Case) -> Advice {
         .when("android", android)
         .when("contained", contained && !heap_elsewhere)
         .when("by-script", !contained && !heap_elsewhere && by_script)
-        .when("both", !contained && !heap_elsewhere && starts_large)
+        .when("both", !contained && !heap_elsewhere && begins_too_large)
         .when("smaller", refused)
         .when("larger", !refused && area.is_none())
-        .when("free", !contained && !heap_elsewhere && !starts_large && !by_script)
+        .when("free", !contained && !heap_elsewhere && !begins_too_large && !by_script)
         // The monitor kills at a threshold of its own, below the machine's memory.
         .when("monitored", case.program() == Program::Ray && !case.sign(Sign::KilledWithoutProof))
         .when("cuda-pool", case.program() == Program::TritonServer && case.on_gpu() && case.sign(Sign::RefusedByLimit))

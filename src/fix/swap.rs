@@ -66,7 +66,8 @@ fn advise(case: &Case) -> Advice {
             ));
     }
     // Of ten miners that could not make their tables four needed a larger page file, and no larger card.
-    let without_a_limit = case.incident.event.facts.sizes.is_empty() && !case.sign(Sign::BufferSizeLimit);
+    let told = [Fact::Requested, Fact::Limit].iter().any(|fact| case.incident.event.facts.get(*fact).is_some());
+    let without_a_limit = !told && !case.sign(Sign::BufferSizeLimit);
     if case.on_gpu() && case.context.origin.mines && without_a_limit {
         return Draft::new(case, &FIX)
             .titled(text!(en: "A larger page file", zh: "加大页面文件"))

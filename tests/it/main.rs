@@ -70,6 +70,7 @@ mod snapshot_proof;
 mod subjects;
 mod survival;
 mod told_by_the_lines_beside;
+mod told_by_the_words_around;
 mod told_without_the_words;
 mod tools;
 mod where_it_ran;

@@ -123,6 +123,7 @@ fn a_well_known_program_is_changed_by_the_options_that_it_has() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     // Weights in host memory, an engine's start, a pod's end: what these have lines for, only whole logs show.
     let in_whole_logs = [
+        "VS Code's window",
         "SwarmUI",
         "SUEWS in QGIS",
         "OpenFold's scripts",
@@ -131,10 +132,15 @@ fn a_well_known_program_is_changed_by_the_options_that_it_has() {
         "Home Assistant's Ollama integration",
         "napari's button for labels",
         "SimBA",
+        "Kaldi on a shared GPU",
+        "Kaldi on a GPU of its own",
         "DeepRL's replay",
         "simple_dqn",
         "PhysX on a GPU",
         "GluonCV",
+        "Dovecot's indexer-worker",
+        "bcc's deadlock",
+        "openHAB at its metaspace",
         "Chromium",
         "R's vector limit",
         "Nextcloud's occ",
@@ -168,6 +174,8 @@ fn a_well_known_program_is_changed_by_the_options_that_it_has() {
         "PostgreSQL's segments",
         "Ollama of its first year",
         "lolMiner on a card below the DAG",
+        "gensim's Doc2Vec",
+        "gensim's Word2Vec",
         "nvdiffrast's rasteriser",
         "XGBoost's GPU predictor",
         "MXNet's DataLoader",

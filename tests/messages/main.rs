@@ -7,7 +7,8 @@
 //! * `OOMDOC_MESSAGES=folder` reads the shapes of `folder/unlisted` (or `gpu`, `host`, `tables`) in place of these, such
 //!   as `tests/messages/sets/seventh`;
 //! * `OOMDOC_SHOW=5` prints the first five logs that went wrong;
-//! * `OOMDOC_NAMES=file` writes what shows around each failure of a program in no list, for `names.py` to learn from.
+//! * `OOMDOC_NAMES=file` writes what shows around each failure of a program in no list, for `names.py` to learn from;
+//! * `OOMDOC_TERMS=file` the words around each message, for `likely.py`.
 //!
 //! `cargo test --test messages -- --nocapture` prints the table.
 
@@ -284,6 +285,44 @@ fn shown() -> String {
     serde_json::to_string(&rows).unwrap()
 }
 
+/// The terms around the messages of programs in no list and of the reports that no reader knows, with what came of
+/// each, as JSON. Half of a set's are as they were printed, the others mutilated in every way by turns.
+fn terms() -> String {
+    let own = ("own".to_string(), shapes::programs());
+    let sets: Vec<(String, Vec<Program>)> = shapes::opened().into_iter().chain([own]).collect();
+    let shapes: Vec<(&str, &Shape)> = sets
+        .iter()
+        .flat_map(|(set, programs)| programs.iter().map(move |program| (set.as_str(), program)))
+        .filter(|(_, program)| program.part == "unlisted")
+        .flat_map(|(set, program)| program.shapes.iter().map(move |shape| (set, shape)))
+        .collect();
+    let row = |set: &str, failure: bool, text: &str| {
+        let terms = verdict::terms_around(text)?;
+        Some(serde_json::json!({ "set": set, "failure": failure, "terms": terms }))
+    };
+    let drawn = shapes.par_iter().enumerate().flat_map_iter(|(at, (set, shape))| {
+        let turn = Mutation::ALL[1 + at % (Mutation::ALL.len() - 1)];
+        [Mutation::Plain, turn]
+            .into_iter()
+            .filter_map(|way| way.apply(shape, 0))
+            .filter_map(move |variant| row(set, shape.outcome == Outcome::Failure, &variant.text))
+    });
+    let mut rows: Vec<serde_json::Value> = drawn.collect();
+    let folder = std::path::Path::new("tests/corpus/reports");
+    let mut logs: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    logs.sort();
+    logs.retain(|path| path.extension().is_some_and(|kind| kind == "log"));
+    let reports = logs.par_iter().filter_map(|path| {
+        let label: serde_json::Value =
+            serde_json::from_str(&std::fs::read_to_string(path.with_extension("json")).unwrap()).unwrap();
+        let text = String::from_utf8_lossy(&std::fs::read(path).unwrap()).into_owned();
+        let open = label["held"] != true && verdict::is_unknown(&text);
+        row("reports", label["causes"][0] != "not_oom", &text).filter(|_| open)
+    });
+    rows.extend(reports.collect::<Vec<_>>());
+    serde_json::to_string(&rows).unwrap()
+}
+
 /// What a set taught is not lost again, and above all no figure is told wrong: the sets that were kept for measuring are
 /// read with the rest once they have been opened. How well they were read at first sight stands in `notes.md`.
 #[test]
@@ -298,6 +337,9 @@ fn opened_sets_keep_what_they_taught() {
     let mutations = mutations();
     if let Some(file) = variable("OOMDOC_NAMES") {
         std::fs::write(file, shown()).unwrap();
+    }
+    if let Some(file) = variable("OOMDOC_TERMS") {
+        std::fs::write(file, terms()).unwrap();
     }
     let sets = shapes::opened();
     let programs = sets.iter().flat_map(|(_, programs)| programs);

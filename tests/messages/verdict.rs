@@ -3,7 +3,7 @@
 use super::mutate::Variant;
 use super::shapes::{Outcome, Placed, Shape};
 use oomdoc::command::explain::{FileEvents, diagnose};
-use oomdoc::dialect::naming;
+use oomdoc::dialect::{naming, net};
 use oomdoc::domain::Fact;
 use oomdoc::incident::context::Given;
 use oomdoc::input::Document;
@@ -100,6 +100,18 @@ pub fn names_shown(text: &str) -> Option<Vec<naming::Shown>> {
     let document = Document::from_text("-", text);
     let position = document.lines.iter().position(|at| at.number == line)?;
     Some(naming::shown(&document, position))
+}
+
+/// The terms around the message of a text: the first that a reader finds, else the first line that speaks of memory.
+pub fn terms_around(text: &str) -> Option<BTreeSet<String>> {
+    let document = Document::from_text("-", text);
+    let read = oomdoc::dialect::events(&document).first().and_then(|event| document.position(event.at.first));
+    Some(net::terms(&document, read.or_else(|| net::speaks_of_memory(&document))?))
+}
+
+/// True where the failure that the report is about is one that no reader knows, or where there is none.
+pub fn is_unknown(text: &str) -> bool {
+    primary_of(&explain(text)).is_none_or(|incident| incident["dialect"] == "net")
 }
 
 /// What the net tells of a text: the sizes by key, where its message is the one that ended the job.

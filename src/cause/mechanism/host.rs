@@ -278,6 +278,7 @@ pub const REQUEST: Mechanism = Mechanism {
         let level = match requested.middle() {
             bytes if bytes >= ABSURD => "absurd",
             bytes if bytes >= (8 * GIB) as i128 && incident.context.takes_in_data() => "data-of-gigabytes",
+            bytes if (8 * GIB..128 * GIB).contains(&(bytes as u64)) && event.stacks_samples() => "data-of-gigabytes",
             bytes if bytes >= (8 * GIB) as i128 => "many-gigabytes",
             bytes if bytes >= (3 * GIB / 2) as i128 => "gigabytes",
             _ => "small",

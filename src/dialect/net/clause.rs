@@ -118,6 +118,7 @@ const MADE: &[&str] = &[
     "room",
     "tile",
     "layer",
+    "layers",
     "kernel",
     "context",
     "state",

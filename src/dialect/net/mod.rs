@@ -5,6 +5,7 @@
 //! reader that knows its program, so each event carries [`Sign::Generic`].
 
 mod clause;
+mod likely;
 mod limit;
 mod motion;
 mod outcome;
@@ -17,6 +18,7 @@ mod state;
 mod whose;
 mod words;
 
+pub use likely::{speaks_of_memory, terms};
 pub use outcome::{is_prompt, keeps_a_trace, shows_a_file};
 pub use standing::{got_over, survived};
 
@@ -24,6 +26,7 @@ use super::pytorch::library;
 use super::{Dialect, Event, Fact, Resource, Sign, Standing, field, naming, rewrap};
 use crate::evidence::Span;
 use crate::input::Document;
+use crate::text;
 use crate::units::{Base, Figure};
 use reported::reported;
 use resource::{interface, resource};
@@ -181,10 +184,12 @@ pub(super) fn asks_host(line: &str) -> bool {
 
 /// The part of a line that is looked at.
 fn clipped(text: &str) -> &str {
-    if text.len() <= LONGEST {
-        return text;
-    }
-    let end = (0..=LONGEST).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    beginning(text, LONGEST)
+}
+
+/// The first bytes of a line, whole characters.
+fn beginning(text: &str, most: usize) -> &str {
+    let end = (0..=most.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
     &text[..end]
 }
 
@@ -292,13 +297,11 @@ fn figures(document: &Document, position: usize, event: &mut Event, from: usize,
     for at in begun.take(BEGUN) {
         let text = field::text(document, at);
         let lower = clipped(text).to_lowercase();
-        if lower.contains("alloc")
-            || lower.contains("request")
-            || lower.contains("requir")
-            || lower.contains("mmap")
-            || lower.contains("expand heap")
-            || lower.contains("memory") && tells_memory(text)
-        {
+        // `Allocated 1 hashtable units (max memory: 4 GB)`: what was had, and the bound of that alone.
+        let had = lower.trim_start().starts_with("allocated ") && lower.contains("(max");
+        let tells = ["alloc", "request", "requir", "mmap", "expand heap"].iter().any(|word| lower.contains(word))
+            || lower.contains("memory") && tells_memory(text);
+        if tells && !had {
             take(at, None);
         }
     }
@@ -382,6 +385,20 @@ pub fn yield_to_known(events: &mut [Event]) {
         let from = known.partition_point(|(line, _)| line.saturating_add(BEHIND) < at);
         if known.get(from).is_some_and(|(line, _)| *line <= at.saturating_add(BEFORE)) {
             event.standing = Standing::Follower;
+        }
+    }
+}
+
+/// What the lines around a message say of its end, where no reader knows the message: one that reads as those that came
+/// to nothing is no failure.
+pub fn doubt_the_unknown(document: &Document, events: &mut [Event]) {
+    for event in events.iter_mut().filter(|event| event.has(Sign::Generic) && event.standing == Standing::Failure) {
+        let position = document.position(event.at.first);
+        if position.is_some_and(|position| likely::came_to_nothing(document, position)) {
+            event.make_harmless(text!(
+                en: "it speaks of memory, but the words around it are those of messages behind which nothing failed",
+                zh: "它提到了内存，但周围的文字与那些并无故障的消息相同"
+            ));
         }
     }
 }

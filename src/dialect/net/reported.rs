@@ -250,11 +250,19 @@ fn reports(line: &str, before: &str, behind: &str, said: &str) -> bool {
     let compared = raised && matches!(said, "larger than" | "greater than" | "more than");
     // `was stopped by the system (signal 9), most likely out of memory`: that it ended is told, and why is guessed.
     const ENDED: [&str; 7] = [" stopped", " killed", " terminated", " crashed", " died", " exited", " aborted"];
-    let guessed = before.trim_end().ends_with("likely") && ENDED.iter().any(|word| before.contains(word));
-    let careful = |word: &str| compared && matches!(word, " may " | " might ") || guessed && word == "likely";
+    // `malloc() returned NULL; heap memory is likely exhausted`
+    let guessed = before.trim_end().ends_with("likely")
+        && (before.contains(" returned null") || ENDED.iter().any(|word| before.contains(word)));
     // `(If you get memory allocation errors …) (errno: 12 | …)`: an aside that is closed supposes nothing more.
     let aside = before.rsplit_once("(if ").and_then(|(_, aside)| aside.split_once(") "));
     let led = aside.map_or(before, |(_, rest)| rest);
+    // `While downloading https://example.org/a.run: Not enough memory`: what was being read.
+    let address = led.trim_end().strip_suffix(':').and_then(|led| led.rsplit(' ').next()).unwrap_or_default();
+    let careful = |word: &str| {
+        compared && matches!(word, " may " | " might ")
+            || guessed && word == "likely"
+            || word.ends_with("://") && address.contains(word)
+    };
     if !code && SUPPOSED.iter().any(|word| supposes(led, word) && !careful(word)) {
         return false;
     }

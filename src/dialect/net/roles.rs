@@ -799,7 +799,13 @@ fn unit_of_whole(rest: &str, part: Numeral, locale: Locale) -> Option<&str> {
     let whole = passed.or_else(|| rest.trim_start().strip_prefix('/')).or_else(|| rest.strip_prefix(" of "))?;
     let whole = whole.trim_start();
     let numeral = units::numeral(whole, locale)?;
-    let (_, word) = units::unit_in_front(whole.get(numeral.length..)?.trim_start_matches(' '))?;
+    let behind = whole.get(numeral.length..)?.trim_start_matches(' ');
+    // `used/total/max = 10317/11025/11025 MB`
+    let last = || {
+        let rest = behind.strip_prefix('/')?;
+        units::unit_in_front(rest.get(units::numeral(rest, locale)?.length..)?.trim_start())
+    };
+    let (_, word) = units::unit_in_front(behind).or_else(last)?;
     // `16355096754/15.2gb` is one figure in two units.
     let value = |numeral: Numeral| numeral.digits as f64 / 10_f64.powi(numeral.decimals as i32);
     let fits = passed.is_some() || value(part) <= value(numeral) * 1.25;
@@ -1218,6 +1224,10 @@ fn label_after(after: &str) -> Option<Behind> {
     let rest_of_it = clause[at + length..].trim_start_matches(char::is_alphabetic);
     let to_it = || rest_of_it.trim_end_matches(['=', ' ']).split_whitespace().all(|word| FILLERS.contains(&word));
     if ahead && to_it() {
+        return None;
+    }
+    // `bitmap of size 12 from pool of total size 34`: the label of what another thing has.
+    if end == after.len() && clause.trim_start().starts_with("from ") && !rest_of_it.trim().is_empty() && to_it() {
         return None;
     }
     let words = clause[..at].split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
@@ -1728,7 +1738,9 @@ fn classed(
     let elements = ["array of", "vector of", "matrix of", "list of", "table of", "tensor of", "map of", "queue of"];
     let noun = before.trim_end().to_ascii_lowercase();
     let noun = noun.strip_suffix("size").map(str::trim_end).unwrap_or_default();
-    if place.bare && elements.iter().any(|words| noun.ends_with(words)) {
+    // A bitmap's size is in bytes.
+    let whole = |words: &&str| noun.strip_suffix(words).is_some_and(|lead| !lead.ends_with(char::is_alphanumeric));
+    if place.bare && elements.iter().any(whole) {
         return Said::NoSize;
     }
     // `120000 rows of 4096 bytes`: each of them.
@@ -1740,6 +1752,14 @@ fn classed(
     };
     if each().is_some() {
         return Said::NoSize;
+    }
+    // `Cannot reallocate memory (old_size=4096 new_size=8192)`
+    let lead = before.trim_end().to_ascii_lowercase();
+    if lead.ends_with("old_size=") {
+        return Said::NoSize;
+    }
+    if refused.is_some() && lead.ends_with("new_size=") {
+        return Said::Is(Fact::Requested);
     }
     // `(Xms 4096 kb, Xmx 8192 kb)`: what a heap begins with.
     if before.trim_end().to_ascii_lowercase().ends_with("xms") {
@@ -2193,6 +2213,10 @@ mod tests {
             }),
             ("pool failed to alloc, name=kv_main, total_size=5368709120 bytes, error=out of memory", {
                 vec![(Requested, 5 * G)]
+            }),
+            ("Cannot reallocate memory (old_size=1073741824 new_size=5368709120)", vec![(Requested, 5 * G)]),
+            ("failed to allocate bitmap of size 122340835 from pool of total size 5368709120", {
+                vec![(Requested, 122_340_835), (Capacity, 5 * G)]
             }),
             ("failed to alloc, GPU total_size=8589934592 bytes", vec![(Capacity, 8 * G)]),
             ("Heap used bytes: 5368709120 exceeds panic level: 4294967296, killing all queries", {

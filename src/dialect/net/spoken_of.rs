@@ -35,11 +35,17 @@ pub(super) fn of_another_code(line: &str) -> bool {
 }
 
 /// True where what was refused is no memory: blocks of a file that is to be filled, the buffers that the kernel has for
-/// a socket, jemalloc's thread where no further one is allowed, and a disk by the exception's own frames,
+/// a socket, jemalloc's thread where no further one is allowed, a heap whose own records were overwritten (glibc's
+/// malloc.c), and a disk by the exception's own frames,
 /// `at Queue.ensureDiskAvailable(Queue.java:921)`.
 pub(super) fn of_something_else(document: &Document, position: usize, lower: &str) -> bool {
-    const REFUSED: &[&str] =
-        &["preallocation failed", "thread creation failed", "receive buffer size", "send buffer size"];
+    const REFUSED: &[&str] = &[
+        "preallocation failed",
+        "thread creation failed",
+        "receive buffer size",
+        "send buffer size",
+        "memory corruption",
+    ];
     if REFUSED.iter().any(|words| lower.contains(words)) {
         return true;
     }

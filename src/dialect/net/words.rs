@@ -106,6 +106,12 @@ pub const TRIGGERS: &[&str] = &[
     "(?i)than the available",
     "(?i)than physical",
     "(?i)insufficient",
+    "of SECURED memory",
+    "too many memory regions",
+    "blas_thread_init: pthread_create",
+    "fftw: alloc.c:",
+    "Byte capacity allocated",
+    "(https://ipxe.org/31",
     "(?i)no memory",
     "(?i)exhausted",
     "(?i)allotted memory",
@@ -882,6 +888,19 @@ const SENTENCES: &[(&str, Option<Resource>)] = {
         ("out of swap", Some(Host)),
         ("out of heap", Some(Host)),
         ("lack of memory", None),
+        // dar's locked pages.
+        ("lack of secured memory", Some(Host)),
+        // OpenBLAS (driver/others/memory.c): its table of buffers, and its threads' stacks.
+        ("tried to allocate too many memory regions", Some(Host)),
+        ("blas_thread_init: pthread_create failed", Some(Host)),
+        // FFTW's only check of what malloc gave (kernel/alloc.c).
+        ("fftw: alloc.c:", Some(Host)),
+        // Aeron's media driver, whose logs lie in /dev/shm unless told otherwise.
+        ("insufficient usable storage for new log", Some(Resource::Shm)),
+        // Flume's memory channel.
+        ("byte capacity allocated to store event body", Some(Host)),
+        // iPXE's text for ENOMEM.
+        ("not enough space (https://ipxe.org/31", Some(Host)),
         ("no enough memory", None),
         ("using too much memory", None),
         ("used too much memory", None),

@@ -66,7 +66,7 @@ impl Surroundings {
     fn words(&mut self, text: &str) {
         let has = |word: &str| text.contains(word);
         self.exla |= has("exla") || has("EXLA");
-        self.torch |= has("torch_xla") || has("xla_client/xla_util.cc");
+        self.torch |= has("torch_xla") || has("xla_client/xla_util.cc") || has("xm.optimizer_step(");
         self.jax |= has("jaxlib")
             || has("jax.")
             || has("jax/")

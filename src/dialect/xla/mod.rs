@@ -36,6 +36,7 @@ pub const DIALECT: Dialect = Dialect {
         "OUT_OF_",
         "would exceed memory (size=",
         "Total hbm usage >=",
+        "Attempting to reserve ",
     ],
     read,
 };
@@ -389,6 +390,7 @@ impl<'a> Failure<'a> {
             {
                 self.facts.note(Fact::LargestFreeChunk, size.at(at));
             }
+            self.memory_of_a_tpu(position);
             return Some(Voice::Exception);
         }
         // The first call of a process that finds no room for its context.
@@ -475,6 +477,32 @@ impl<'a> Failure<'a> {
             self.facts.note(Fact::Capacity, Figure { bytes: total, half_width: 0, at });
         }
         self.facts.numbers.entry(Number::AsyncAllocator).or_insert((1.0, at));
+    }
+
+    /// The account that TPU's runtime puts below a program that it could not load: `HBM capacity 8.00G:`,
+    /// `Currently allocated: 5.96G ( 6,402,281,472 bytes)`, `Program requirement: …`.
+    fn memory_of_a_tpu(&mut self, position: usize) {
+        const LINES: usize = 8;
+        for line in self.document.lines.iter().skip(position + 1).take(LINES) {
+            let at = Span::line(line.number);
+            let told = |label: &str| {
+                let rest = super::field::after(&line.text, label)?;
+                let bytes =
+                    super::field::after(rest, "(").and_then(|bytes| super::field::leading_number(bytes.trim_start()));
+                let exact = bytes.map(|bytes| Figure { bytes, half_width: 0, at });
+                exact
+                    .or_else(|| Some(super::field::leading_size(rest.trim_start(), crate::units::Base::Binary)?.at(at)))
+            };
+            if let Some(whole) = told("HBM capacity ") {
+                self.facts.note(Fact::Capacity, whole);
+            }
+            if let Some(held) = told("Currently allocated:") {
+                self.facts.note(Fact::Allocated, held);
+            }
+            if let Some(asked) = told("Program requirement:") {
+                self.ask(Request::Exact, asked);
+            }
+        }
     }
 
     fn event(mut self) -> Option<Event> {

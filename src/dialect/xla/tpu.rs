@@ -82,7 +82,9 @@ const USAGE: &str = "Total hbm usage >=";
 /// That table without the refusal above it.
 fn cut_head(document: &Document, position: usize) -> Option<Event> {
     let above = document.lines.get(position.saturating_sub(LISTED)..position)?;
-    if above.iter().any(|line| line.text.contains("memory space ")) {
+    // What the runtime reserves for a program that is compiled tells of its own request.
+    let refusals = ["memory space ", "Attempting to reserve ", "Attempting to allocate "];
+    if above.iter().any(|line| refusals.iter().any(|words| line.text.contains(words))) {
         return None;
     }
     let notice = super::notice(document, position, 16)?;

@@ -192,7 +192,82 @@ const GRAPHCAST_STEPS: Line = option("--lead-time 120").note(
     "单位小时，默认 240：预报的每一步都留在设备上",
 );
 
+const UVR_PARTS: Line = said(
+    Target::Program,
+    "the recording in parts: ffmpeg -i in.wav -f segment -segment_time 600 part%03d.wav; VR Architecture keeps the \
+     spectrum of the whole file in RAM",
+    "先把录音切成几段：ffmpeg -i in.wav -f segment -segment_time 600 part%03d.wav；VR Architecture 把整个文件的\
+     频谱留在内存中",
+);
+
+const VSCODE_EXTENSIONS: Line = option("code --disable-extensions").note(
+    "where that helps, they come back one by one; and fewer, smaller files and windows",
+    "若有效，再逐个启用扩展；并减少打开的文件与窗口",
+);
+
+const PHOTOPRISM_WORKERS: Line = option("PHOTOPRISM_WORKERS: \"1\"").note(
+    "environment in docker-compose.yml (compose.yaml); and 4 GB of swap at least",
+    "docker-compose.yml（compose.yaml）的 environment；并至少 4 GB swap",
+);
+
+const VMLX_PREFILL: Line = said(
+    Target::Program,
+    "vMLX (MLX Studio) 1.3.81 or newer, which reads a prompt in parts where older ones did not; until then a shorter \
+     prompt",
+    "升级到 vMLX（MLX Studio）1.3.81 或更新版本，它会分段读入提示；在此之前缩短提示",
+);
+
+const AFALIGNER_MATRIX: Line = line(Target::Linux, "sudo sysctl vm.overcommit_memory=1").note(
+    "its matrix of text × sound is asked for whole, and little of it used; then shorter chapters",
+    "文本 × 声音的矩阵一次申请，实际只用很少一部分；再用更短的章节",
+);
+
 pub(super) const TOOLS: &[Tool] = &[
+    // A window of VS Code. Seen in microsoft/vscode's words of its issues 221691 and 139511, whose template asks
+    // whether it fails without extensions too; --disable-extensions stands in its help.
+    Tool {
+        name: "VS Code's window",
+        files: &[],
+        scripts: &["The window terminated unexpectedly (reason: 'oom'"],
+        clue: None,
+        rows: &[("raise-host-limit", VSCODE_EXTENSIONS)],
+        lacks: &["smaller-batch", "mixed-precision", "fewer-workers", "chunk-the-operation"],
+    },
+    // PhotoPrism, one process with workers inside. Seen in photoprism/photoprism-docs on Docker and on troubleshooting:
+    // PHOTOPRISM_WORKERS 1 where memory is short, 4 GB of swap.
+    Tool {
+        name: "PhotoPrism",
+        files: &[],
+        scripts: &["photoprism"],
+        clue: None,
+        rows: &[("fewer-at-once", PHOTOPRISM_WORKERS), ("fewer-workers", PHOTOPRISM_WORKERS)],
+        lacks: &["smaller-batch", "mixed-precision", "chunk-the-operation"],
+    },
+    // vMLX's engine. Seen in jjang-ai/mlxstudio, its issue 83: a model of text alone was read through the path for
+    // pictures in one piece.
+    Tool {
+        name: "vMLX",
+        files: &["/vmlx_engine/"],
+        scripts: &["ERROR:vmlx_engine.mllm_batch_generator:Prefill failed"],
+        clue: None,
+        rows: &[
+            ("less-at-once", VMLX_PREFILL),
+            ("smaller-batch", VMLX_PREFILL),
+            ("chunk-the-operation", VMLX_PREFILL),
+            ("fix-the-shape", VMLX_PREFILL),
+        ],
+        lacks: &["mixed-precision", "no-grad-in-eval"],
+    },
+    // afaligner, which syncabook calls. Seen in r4victor/afaligner, its issues 2 (its author: the whole matrix is asked
+    // for, elements of a window are used; overcommit lets it pass) and 11 (made for audiobooks cut into chapters).
+    Tool {
+        name: "afaligner",
+        files: &["/afaligner/"],
+        scripts: &["syncabook"],
+        clue: None,
+        rows: &[("raise-host-limit", AFALIGNER_MATRIX), ("raise-ulimit", AFALIGNER_MATRIX)],
+        lacks: &["smaller-batch", "mixed-precision", "fewer-workers", "chunk-the-operation"],
+    },
     // ai-models' plugin for GraphCast. Seen in ecmwf-lab/ai-models, src/ai_models/__main__.py at 02f6f4d (--lead-time
     // 240, in hours) and ecmwf-lab/ai-models-graphcast, ai_models_graphcast/model.py at 023e653 (Bfloat16Cast;
     // autoregressive.Predictor over the whole rollout). ai-models' issue 14 sets both variables.
@@ -787,6 +862,8 @@ pub(super) const TOOLS: &[Tool] = &[
                     "在窗口中调低 SEGMENT SIZE，或关闭 GPU Conversion",
                 ),
             ),
+            ("raise-host-limit", UVR_PARTS),
+            ("read-less-at-once", UVR_PARTS),
         ],
         lacks: &[
             "mixed-precision",
@@ -2751,7 +2828,15 @@ pub(super) const TOOLS: &[Tool] = &[
                     .note("50 unless set; environment of the container", "默认 50；容器的环境变量"),
             ),
         ],
-        lacks: &["smaller-batch", "mixed-precision", "weight-quantisation", "chunk-the-operation", "fewer-workers"],
+        lacks: &[
+            "smaller-batch",
+            "mixed-precision",
+            "weight-quantisation",
+            "chunk-the-operation",
+            "fewer-workers",
+            // /dev/shm is a container's own and new at each start: nobody's leftovers.
+            "clear-shared-files",
+        ],
     },
     // immich's machine learning. Seen in immich-app/immich: docs/docs/install/environment-variables.md,
     // machine-learning/ immich_ml/config.py (app/config.py before): workers 1, request_threads all cores,

@@ -19,14 +19,42 @@ const CNTK_WORKSPACE: Line = option("maxTempMemSizeInSamples=1").note(
     "每个 Convolution(...) 的参数：限制 cuDNN 工作区，默认 0 为不限；Python 中为 max_temp_mem_size_in_samples",
 );
 
+const CNTK_PYTHON_BATCH: Line = option("reader.next_minibatch(<half>, ...)")
+    .note("in your script, in the loop that fails: training or test", "写在脚本中失败的循环：训练或测试");
+
+const CNTK_PYTHON_WORKSPACE: Line = option("Convolution(..., max_temp_mem_size_in_samples=1)")
+    .note("bounds cuDNN's workspace, 0 unless set: no bound", "限制 cuDNN 工作区，默认 0 为不限");
+
 pub(super) const TOOLS: &[Tool] = &[
+    // CNTK from Python, whose frames show: no file of BrainScript holds its minibatch. Seen in microsoft/CNTK's
+    // bindings: next_minibatch(minibatch_size_in_samples, ...) of a MinibatchSource, by whose size test_minibatch()
+    // runs as well.
+    Tool {
+        name: "CNTK from Python",
+        files: &["/cntk/"],
+        scripts: &[],
+        clue: None,
+        rows: &[
+            ("smaller-batch", CNTK_PYTHON_BATCH),
+            ("less-at-once", CNTK_PYTHON_BATCH),
+            ("cudnn-workspace", CNTK_PYTHON_WORKSPACE),
+        ],
+        lacks: &[
+            "arena-growth",
+            "raise-runtime-limit",
+            "gradient-checkpointing",
+            "mixed-precision",
+            "weight-quantisation",
+            "chunk-the-operation",
+        ],
+    },
     // CNTK. Seen in microsoft/CNTK, Source/Math/GPUMatrix.cu, and its issues 1688, 1009 (256 to 32 ran) and 220:
     // "CUBLAS failure 3: … ; GPU=0 ; hostname=…", bare behind the exception's name. ONNX Runtime, which has the same
     // words, puts its own mark or a path before them. maxTempMemSizeInSamples, 0 unless given, stands in its words on
     // NDL's Convolution. Since its pull request 1516 (2017-02) convolutions share one workspace, of 1 GB at most.
     Tool {
         name: "CNTK",
-        files: &["/cntk/"],
+        files: &[],
         scripts: &[
             "cntk",
             "cntk.exe",

@@ -43,7 +43,63 @@ const FLOWFRAMES_SIZE: Line = said(
     "Flowframes 设置的 General：减小 Maximum Video Size；再把 AI 换成不用 CUDA 的 RIFE (NCNN)",
 );
 
+const NEURALART_SIZE: Line = option("--size 300").note(
+    "500 unless set: the long edge; before it --backend cudnn --optimizer sgd",
+    "默认 500：长边；先试 --backend cudnn --optimizer sgd",
+);
+
+const SERANET_BATCH: Line = option("--batchsize 1").note("5 unless set (-B)", "默认 5（-B）");
+
+const SERANET_ON_THE_HOST: Line = option("--batchsize 1").note(
+    "5 unless set (-B); a Python of 32 bits has 2 to 4 GB, whatever the RAM",
+    "默认 5（-B）；32 位 Python 无论内存多大都只有 2 至 4 GB",
+);
+
+const ADAPTIVE_STYLE_SIZE: Line =
+    option("--image_size={shown}").note("768 unless set: the side of the crops", "默认 768：裁剪的边长");
+
 pub(super) const TOOLS: &[Tool] = &[
+    // neuralart. Seen in kaishengtai/neuralart, main.lua at 091e55d: --size 500, --backend cunn, --optimizer lbfgs,
+    // --cpu with VGG alone. It works on one picture.
+    Tool {
+        name: "neuralart",
+        files: &[],
+        scripts: &["--style_factor"],
+        clue: None,
+        rows: &[
+            ("less-at-once", NEURALART_SIZE),
+            ("smaller-batch", NEURALART_SIZE),
+            ("smaller-images", NEURALART_SIZE),
+        ],
+        lacks: &["mixed-precision", "gradient-checkpointing", "weight-quantisation", "chunk-the-operation"],
+    },
+    // adaptive-style-transfer. Seen in CompVis/adaptive-style-transfer, main.py at 013312e: --image_size 768,
+    // --batch_size 1, and allow_growth is true: its pool takes nothing beforehand.
+    Tool {
+        name: "adaptive-style-transfer",
+        files: &["/adaptive-style-transfer/"],
+        scripts: &["--ptcd", "--ptad"],
+        clue: None,
+        rows: &[
+            ("smaller-images", ADAPTIVE_STYLE_SIZE),
+            ("smaller-batch", option("--batch_size={batch}").note("1 unless set", "默认 1")),
+        ],
+        lacks: &["preallocation-fraction", "mixed-precision", "gradient-checkpointing", "chunk-the-operation"],
+    },
+    // SeRanet, in Chainer. Seen in corochann/SeRanet, src/train.py at 1ccf25d: --batchsize (-B) 5, --gpu -1 for the
+    // CPU.
+    Tool {
+        name: "SeRanet",
+        files: &["/src/arch/seranet_v1.py", "/src/arch/seranet.py"],
+        scripts: &[],
+        clue: None,
+        rows: &[
+            ("smaller-batch", SERANET_BATCH),
+            ("less-at-once", SERANET_BATCH),
+            ("raise-host-limit", SERANET_ON_THE_HOST),
+        ],
+        lacks: &["mixed-precision", "gradient-checkpointing", "chunk-the-operation", "no-python-lists-in-dataset"],
+    },
     // Flowframes, a window around RIFE. Seen in n00mkrad/flowframes, README.md at 021bd0e (General: Maximum Video Size;
     // AI Specific Settings: GPU IDs); issue 238: RIFE NCNN in place of CUDA. There is no command to put a variable
     // before.
@@ -776,7 +832,13 @@ pub(super) const TOOLS: &[Tool] = &[
             ("less-at-once", NEURAL_STYLE_NIN),
             ("freeze-layers", NEURAL_STYLE_NIN),
             ("lighter-optimizer", NEURAL_STYLE_ADAM),
-            ("smaller-images", option("-image_size 256").note("512 unless set: the longer side", "默认 512：长边")),
+            (
+                "smaller-images",
+                option("-image_size 256").note(
+                    "512 unless set: the longer side; for the same picture first -backend cudnn -optimizer adam",
+                    "默认 512：长边；想保持原图则先试 -backend cudnn -optimizer adam",
+                ),
+            ),
         ],
         lacks: &[
             "smaller-eval-batch",

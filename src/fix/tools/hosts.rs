@@ -244,7 +244,92 @@ const KUBELET_RESERVED: Line = said(
     "在 kubelet 配置的 kubeReserved 中设 memory: <more>，或 --kube-reserved=memory=<more>：启用时它就是该组的上限",
 );
 
+const DOVECOT_ADDRESSES: Line = option("service indexer-worker { vsz_limit = 2G }").note(
+    "default_vsz_limit unless set, whatever the RAM; 0: no limit; then doveadm reload",
+    "默认取 default_vsz_limit，与内存大小无关；0 为不限；之后 doveadm reload",
+);
+
+const BCC_DEADLOCK_MAPS: Line = line(Target::Shell, "sed -i 's/2097152/65536/' deadlock.c").note(
+    "its map of threads takes 264 bytes of kernel memory each, at the start; or a newer bcc",
+    "线程表一开始就按每项 264 字节占用内核内存；或升级 bcc",
+);
+
+const ALISTAT_SEQUENCES: Line = said(
+    Target::Program,
+    "fewer sequences, by -n and a file of their names: 4 bytes are taken for each pair, in both orders, and twice with \
+     -d; no RAM serves more than 46340 of them",
+    "用 -n 加名称文件减少序列：每对序列（两个方向）占 4 字节，用 -d 时加倍；超过 46340 条时内存再大也不行",
+);
+
+const MEILISEARCH_INDEXING: Line = option("--max-indexing-memory 1Gb").note(
+    "MEILI_MAX_INDEXING_MEMORY; since 0.27, two thirds of the RAM in all unless set",
+    "或 MEILI_MAX_INDEXING_MEMORY；自 0.27 起，默认为总内存的三分之二",
+);
+
+const OPENHAB_JVM: Line = option("EXTRA_JAVA_OPTS=\"-XX:MaxMetaspaceSize=<more>\"").note(
+    "/etc/default/openhab2 of the Linux package, beside what it has; then restart the service",
+    "Linux 软件包写在 /etc/default/openhab2，保留已有内容；再重启服务",
+);
+
 pub(super) const TOOLS: &[Tool] = &[
+    // Dovecot's indexer, whose limit is one of addresses. Seen in grosjo/fts-xapian, its issues 128 (its maintainer:
+    // default_vsz_limit), 136 and 39 (vsz_limit of the service alone). Neither RAM nor swap makes it larger.
+    Tool {
+        name: "Dovecot's indexer-worker",
+        files: &[],
+        scripts: &["dovecot: indexer-worker"],
+        clue: None,
+        rows: &[
+            ("raise-host-limit", DOVECOT_ADDRESSES),
+            ("raise-ulimit", DOVECOT_ADDRESSES),
+            ("raise-runtime-limit", DOVECOT_ADDRESSES),
+        ],
+        lacks: &["smaller-batch", "mixed-precision", "fewer-workers", "chunk-the-operation", "swap"],
+    },
+    // bcc's deadlock before its pull request 3455, after which the size is the user's. Seen in iovisor/bcc, its issue
+    // 3453 (2097152 × (8 + 256) bytes; a smaller number ran). A map is kernel memory, which is not swapped.
+    Tool {
+        name: "bcc's deadlock",
+        files: &[],
+        scripts: &["could not open bpf map: thread_to_held_mutexes"],
+        clue: None,
+        rows: &[("raise-host-limit", BCC_DEADLOCK_MAPS)],
+        lacks: &["smaller-batch", "mixed-precision", "fewer-workers", "chunk-the-operation", "swap"],
+    },
+    // AliStat. Seen in thomaskf/AliStat, src/Partition.cpp at 6fdd165: Cij and, with -d, Pij are `new int[n * n]`, with
+    // a product of 32 bits, whatever -t and -i ask for; README.md (-n: only sequences of these names).
+    Tool {
+        name: "AliStat",
+        files: &[],
+        scripts: &["alistat"],
+        clue: None,
+        rows: &[("raise-host-limit", ALISTAT_SEQUENCES), ("read-less-at-once", ALISTAT_SEQUENCES)],
+        lacks: WITHOUT_BATCHES,
+    },
+    // Meilisearch. Seen in meilisearch/documentation, its issue 1581 (v0.27: --max-indexing-memory) and its page on
+    // options (2/3 of the memory), and in meilisearch/meilisearch, issue 1899: on Windows so much is committed at once.
+    Tool {
+        name: "Meilisearch",
+        files: &[],
+        scripts: &["meilisearch", "meilisearch.exe"],
+        clue: None,
+        rows: &[
+            ("raise-host-limit", MEILISEARCH_INDEXING),
+            ("read-less-at-once", MEILISEARCH_INDEXING),
+            ("smaller-buffers", MEILISEARCH_INDEXING),
+        ],
+        lacks: WITHOUT_BATCHES,
+    },
+    // openHAB as a package's service: EXTRA_JAVA_OPTS in /etc/default/openhab2 (openhab/openhab-linuxpkg). Of a JVM's
+    // areas beside the heap only that of its classes is told by this line.
+    Tool {
+        name: "openHAB at its metaspace",
+        files: &[],
+        scripts: &["openhab"],
+        clue: None,
+        rows: &[("raise-runtime-limit", OPENHAB_JVM.when("area"))],
+        lacks: WITHOUT_BATCHES,
+    },
     // Chromium, and what carries it. Seen in its base/process/memory.cc: these words, behind FATAL. Docker gives
     // /dev/shm 64 MB, and Chromium's processes share memory by it unless --disable-dev-shm-usage is given; by
     // WebPageTest.agent's issue 327 more memory did not help. It stands before programs that run beside it.

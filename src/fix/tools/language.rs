@@ -2,7 +2,7 @@
 
 use super::{IN_CODE, Tool, option};
 use crate::domain::Target;
-use crate::fix::knob::{Line, said};
+use crate::fix::knob::{Line, line, said};
 use crate::incident::context::Clue;
 
 const FAIRSEQ_LUA_BATCH: Line = option("-maxbatch <tokens> -batchsize <half>")
@@ -60,7 +60,67 @@ const FASTTEXT_BUCKETS: Line = option("-bucket 500000").note(
     "默认 2000000：每个桶和每个词都占 -dim 个数；再试 -dim 50、更大的 -minCount",
 );
 
+const RATSQL_MEMORY: Line = line(Target::Shell, "docker run --rm -m4g -v <folder>:/mnt/data -it ratsql").note(
+    "4 GB at least, by its README; Docker Desktop gives 2 unless its settings say more",
+    "README 要求至少 4 GB；Docker Desktop 默认 2 GB，可在其设置中调高",
+);
+
+const T5X_PARTS: Line = option("--gin.trainer.Trainer.num_microbatches=4").note(
+    "the same batch in parts, whose number divides it; or a smaller --gin.BATCH_SIZE",
+    "同一批分成几份，份数须整除批大小；或减小 --gin.BATCH_SIZE",
+);
+
+const T5X_REMAT: Line = option("--gin.network.T5Config.remat_policy=\"'minimal'\"").note(
+    "where network is t5x.examples.scalable_t5; then 'full'",
+    "用于 network 为 t5x.examples.scalable_t5 时；再试 'full'",
+);
+
+const DEEPSPEED_CHAT_RANKS: Line = option("deepspeed --num_gpus <fewer> main.py ...").note(
+    "in the script that starts it: each process loads all of a model into RAM before it goes to its GPU",
+    "写在启动脚本中：每个进程都先把整个模型读入内存，再移到 GPU",
+);
+
 pub(super) const TOOLS: &[Tool] = &[
+    // RAT-SQL in its image, whose tag a prompt or a command shows. Seen in microsoft/rat-sql, README.md at 4a013a9.
+    Tool {
+        name: "RAT-SQL's image",
+        files: &[],
+        scripts: &["ratsql"],
+        clue: None,
+        rows: &[("raise-host-limit", RATSQL_MEMORY)],
+        lacks: &["smaller-images"],
+    },
+    // DeepSpeed-Chat's third step, which makes four models behind its data. Seen in microsoft/DeepSpeedExamples,
+    // training/step3_rlhf_finetuning's run_13b.sh at 62adcab, and its issue 498: 13B took 60 GB of RAM by one process
+    // and eight times as much by eight.
+    Tool {
+        name: "DeepSpeed-Chat's RLHF",
+        files: &[],
+        scripts: &["--actor_model_name_or_path", "'--actor_model_name_or_path', "],
+        clue: None,
+        rows: &[
+            ("raise-host-limit", DEEPSPEED_CHAT_RANKS),
+            ("fewer-at-once", DEEPSPEED_CHAT_RANKS),
+            ("load-weights-once", DEEPSPEED_CHAT_RANKS),
+        ],
+        lacks: &["smaller-images"],
+    },
+    // T5X. Seen in google-research/t5x, t5x/trainer.py at 01c23d8 (num_microbatches, which must divide the batch) and
+    // t5x/examples/scalable_t5/network.py at 16bc8fd (remat_policy none, minimal or full; t5x/examples/t5 has none).
+    // Scripts of others give the former as --gin.trainer.Trainer.num_microbatches. Its layers are Flax modules.
+    Tool {
+        name: "T5X",
+        files: &["/t5x/t5x/", "/t5x/train.py", "/t5x/trainer.py"],
+        scripts: &[],
+        clue: None,
+        rows: &[
+            ("smaller-batch", T5X_PARTS),
+            ("less-at-once", T5X_PARTS),
+            ("gradient-accumulation", T5X_PARTS),
+            ("gradient-checkpointing", T5X_REMAT),
+        ],
+        lacks: &["chunk-the-operation", "smaller-images"],
+    },
     // fastText's command, and sent2vec's, which has the same name. Seen in facebookresearch/fastText, src/args.cc at
     // 012d19e (-bucket 2000000, -dim 100, -minCount 5, 1 of supervised) and README.md of epfml/sent2vec at 017c131. Of
     // its matrices one has (words + buckets) × dim numbers of 4 bytes. A model that is only loaded stays as it is.

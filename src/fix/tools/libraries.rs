@@ -100,7 +100,42 @@ const MXNET_WORKERS: Line = option("DataLoader(..., num_workers=1)").note(
     "再试 0；或 thread_pool=True：改用线程，不占共享内存",
 );
 
+const DOC2VEC_TAGS: Line = option("TaggedDocument(words, [str(tag)])").note(
+    "an int counts as an index: rows are made up to the largest; then min_count=<more>",
+    "整数标签被当作下标：会为直到最大值的每个数建一行；再设 min_count=<more>",
+);
+
+const WORD2VEC_WORDS: Line = option("Word2Vec(..., min_count=<more>, size=<fewer>)").note(
+    "words × size × 4 bytes, twice or more (vector_size since 4.0); while they are counted max_vocab_size=10000000",
+    "词数 × size × 4 字节，至少两份（4.0 起为 vector_size）；统计词表时用 max_vocab_size=10000000",
+);
+
 pub(super) const TOOLS: &[Tool] = &[
+    // gensim's documents. Seen in piskvorky/gensim, its issues 2571 and 1057 (a maintainer: plain ints should start
+    // from 0 without gaps, being indexes of an array). Its files stand in front of those of the words, which it builds
+    // upon.
+    Tool {
+        name: "gensim's Doc2Vec",
+        files: &["/gensim/models/doc2vec.py"],
+        scripts: &[],
+        clue: None,
+        rows: &[
+            ("raise-host-limit", DOC2VEC_TAGS),
+            ("raise-host-limit", WORD2VEC_WORDS),
+            ("read-less-at-once", DOC2VEC_TAGS),
+        ],
+        lacks: &["mixed-precision", "smaller-images", "gradient-checkpointing"],
+    },
+    // gensim's words: two arrays or three of words × size numbers in float32, made when the vocabulary is known. Its
+    // own words on max_vocab_size: 10 million word types need about 1 GB of RAM while they are counted.
+    Tool {
+        name: "gensim's Word2Vec",
+        files: &["/gensim/models/word2vec.py"],
+        scripts: &[],
+        clue: None,
+        rows: &[("raise-host-limit", WORD2VEC_WORDS), ("read-less-at-once", WORD2VEC_WORDS)],
+        lacks: &["mixed-precision", "smaller-images", "gradient-checkpointing"],
+    },
     // nvdiffrast's rasteriser, whose buffer is cudaMalloc's own, not PyTorch's. Seen in copies of NVlabs/nvdiffrast,
     // common/cudaraster/impl/Buffer.cpp (NVDR_CHECK_CUDA_ERROR(cudaMalloc(&m_gpuPtr, bytes))). NVlabs/FoundationPose's
     // issues 34, 43 and 249: it fails where units do not fit, or the picture is large. It computes in float32.

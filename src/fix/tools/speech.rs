@@ -2,7 +2,7 @@
 
 use super::{Tool, option};
 use crate::domain::Target;
-use crate::fix::knob::{Line, said};
+use crate::fix::knob::{Line, line, said};
 
 const NEMO_DIARIZER_PARTS: Line = said(
     Target::Program,
@@ -24,7 +24,150 @@ const UMX_PARTS: Line = option("--duration 60 --start 0").note(
     "单位秒，默认整个文件；再 --start 60，依此类推；减少 --targets",
 );
 
+const KALDI_MINIBATCH: Line = option("--trainer.num-chunk-per-minibatch=64").note(
+    "of steps/nnet3/chain/train.py, 128 unless set; train_dnn.py: --trainer.optimization.minibatch-size=<half>",
+    "steps/nnet3/chain/train.py 的选项，默认 128；train_dnn.py 为 --trainer.optimization.minibatch-size=<half>",
+);
+
+/// Its first region is half of what is free at that moment: two that start together ask for the same memory.
+const KALDI_FIRST_REGION: Line = option("--trainer.add-option=\"--cuda-memory-proportion=0.3\"").note(
+    "0.5 of the free memory unless set, in one region at the start; where a later one fails, a smaller minibatch",
+    "默认开始时一次占用空闲显存的 0.5；若是之后的区域失败，则减小 minibatch",
+);
+
+const KALDI_ALONE: Line = line(Target::Shell, "sudo nvidia-smi -c 3").note(
+    "one process on each GPU; and --use-gpu=wait to the train script",
+    "每块 GPU 只允许一个进程；训练脚本加 --use-gpu=wait",
+);
+
+const KALDI_JOBS: Line = option("--trainer.optimization.num-jobs-final=<number>").note(
+    "and num-jobs-initial: no more jobs at once than GPUs, with --use-gpu=wait",
+    "num-jobs-initial 亦然：同时的任务数不超过 GPU 数，并加 --use-gpu=wait",
+);
+
+const BARK_VOICE: Line = said(
+    Target::Program,
+    "where Coqui TTS clones a voice: a clip of some seconds as the only file of the speaker's folder in voice_dir, by \
+     ffmpeg -i clip.wav -t 10 short.wav; all of it is encoded at once",
+    "用 Coqui TTS 克隆声音时：voice_dir 的说话人目录中只放一段数秒的录音（ffmpeg -i clip.wav -t 10 short.wav）；\
+     整段会一次编码",
+);
+
+const NVC_NET_BATCH: Line = option("--batch_size <half>").note(
+    "NVC-Net, 8 unless set; nnabla-examples: --batch-size (-b) where the script has it",
+    "NVC-Net 默认 8；nnabla-examples 中有该选项的脚本为 --batch-size（-b）",
+);
+
+const SPEECHBRAIN_PIECES: Line = said(
+    Target::Program,
+    "pieces of some seconds: in separation model.separate_batch(x) for x in mix.split(10 * 16000, dim=1), at the \
+     model's rate; separate_file() and the other …_file() take all of a recording at once",
+    "分成数秒一段：语音分离用 model.separate_batch(x)，x 取自 mix.split(10 * 16000, dim=1)（采样率须与模型一致）；\
+     separate_file() 等 …_file() 一次处理整段录音",
+);
+
+const RTVC_TEXT: Line = said(
+    Target::Program,
+    "less text at once, in shorter lines; in the toolbox Griffin-Lim as Vocoder; --cpu where the release has it",
+    "一次合成更少的文本，每行更短；工具箱的 Vocoder 选 Griffin-Lim；有 --cpu 的版本可用 --cpu",
+);
+
 pub(super) const TOOLS: &[Tool] = &[
+    // Kaldi's allocator on a GPU that is not exclusive. Seen in kaldi-asr/kaldi, src/cudamatrix/cu-allocator.cc at
+    // 0018fec (a region is memory_proportion of the free memory, or the request where that is more; which of two
+    // messages follows depends on IsComputeExclusive() alone) and its issue 3375. A recipe passes
+    // --cuda-memory-proportion on by --trainer.add-option.
+    Tool {
+        name: "Kaldi on a shared GPU",
+        files: &[],
+        scripts: &["Possibly this is due to sharing the GPU"],
+        clue: None,
+        rows: &[
+            ("free-the-device", KALDI_ALONE),
+            ("fewer-at-once", KALDI_JOBS),
+            ("less-at-once", KALDI_FIRST_REGION),
+            ("smaller-batch", KALDI_FIRST_REGION),
+        ],
+        // It tries them itself, the freest first.
+        lacks: &["other-device", "mixed-precision", "smaller-images", "gradient-checkpointing", "chunk-the-operation"],
+    },
+    // The other message: the GPU is exclusive, so that no second process can hold any of it. Seen there, and in
+    // steps/nnet3/chain/train.py (--trainer.num-chunk-per-minibatch 128) and steps/libs/nnet3/train
+    // (--trainer.optimization.minibatch-size 512).
+    Tool {
+        name: "Kaldi on a GPU of its own",
+        files: &[],
+        scripts: &["Possibly smaller minibatch size would help"],
+        clue: None,
+        rows: &[("less-at-once", KALDI_MINIBATCH), ("smaller-batch", KALDI_MINIBATCH)],
+        lacks: &[
+            "free-the-device",
+            "mixed-precision",
+            "smaller-images",
+            "gradient-checkpointing",
+            "chunk-the-operation",
+        ],
+    },
+    // Bark in Coqui TTS, which names the model that it uses. Seen in coqui-ai/TTS,
+    // TTS/tts/layers/bark/inference_funcs.py: load_voice() wants one file, and generate_voice() hands all of it to
+    // EnCodec and HuBERT, under no_grad; what it made is kept beside it as .npz.
+    Tool {
+        name: "Bark in Coqui TTS",
+        files: &["/tts/layers/bark/inference_funcs.py"],
+        scripts: &["bark"],
+        clue: None,
+        rows: &[
+            ("less-at-once", BARK_VOICE),
+            ("smaller-batch", BARK_VOICE),
+            ("shorter-sequences", BARK_VOICE),
+            ("chunk-the-operation", BARK_VOICE),
+        ],
+        lacks: &["fix-the-shape", "smaller-images", "gradient-checkpointing", "no-grad-in-eval"],
+    },
+    // nnabla's programs take the engine by -c. Seen in sony/ai-research-code, nvcnet/main.py and hparams.py at 9651758
+    // (each entry of hparams is an option: --batch_size 8), and in sony/nnabla-examples at 8ec6287 (args.py:
+    // --batch-size, -b).
+    Tool {
+        name: "nnabla's programs",
+        files: &[],
+        scripts: &["-c cudnn"],
+        clue: None,
+        rows: &[("smaller-batch", NVC_NET_BATCH), ("less-at-once", NVC_NET_BATCH)],
+        lacks: &["smaller-images", "gradient-checkpointing", "chunk-the-operation"],
+    },
+    // SpeechBrain's models as they are published. Seen in speechbrain/speechbrain, speechbrain/inference/separation.py
+    // at 0fe8409 (pretrained/interfaces.py before, where transcription stands as well): separate_file() loads all of a
+    // file and hands it to separate_batch(), which takes [batch, time] and gives [batch, time, sources].
+    Tool {
+        name: "SpeechBrain's interfaces",
+        files: &["/speechbrain/pretrained/interfaces.py", "/speechbrain/inference/separation.py"],
+        scripts: &[],
+        clue: None,
+        rows: &[
+            ("less-at-once", SPEECHBRAIN_PIECES),
+            ("smaller-batch", SPEECHBRAIN_PIECES),
+            ("shorter-sequences", SPEECHBRAIN_PIECES),
+            ("chunk-the-operation", SPEECHBRAIN_PIECES),
+        ],
+        lacks: &["fix-the-shape", "smaller-images", "gradient-checkpointing", "no-grad-in-eval"],
+    },
+    // Real-Time-Voice-Cloning. Seen in CorentinJ/Real-Time-Voice-Cloning, toolbox/ui.py at 05387d0 (each line is
+    // separate; Griffin-Lim among the vocoders), its issues 144 (its author: less text at once) and 809, and its pull
+    // request 472 (--cpu in place of --low_mem). What it synthesises is one spectrogram for the vocoder.
+    Tool {
+        name: "Real-Time-Voice-Cloning",
+        files: &["/demo_toolbox.py", "/toolbox/__init__.py"],
+        scripts: &["demo_toolbox.py"],
+        clue: None,
+        rows: &[("less-at-once", RTVC_TEXT), ("smaller-batch", RTVC_TEXT), ("shorter-sequences", RTVC_TEXT)],
+        lacks: &[
+            "mixed-precision",
+            "smaller-images",
+            "gradient-checkpointing",
+            "chunk-the-operation",
+            "no-grad-in-eval",
+        ],
+    },
     // open-unmix's command. Seen in sigsep/open-unmix-pytorch, openunmix/cli.py at 01b6f6b: --start 0, --duration (the
     // whole file unless set), --targets (all unless set), --no-cuda. Its networks are frozen before they run; what
     // fails holds all of the recording.

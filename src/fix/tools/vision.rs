@@ -140,7 +140,140 @@ const GLUONCV_WORKERS: Line = option("--num-workers 1").note(
     "其脚本的 -j，再试 0；自己的代码中为 DataLoader(..., num_workers=1)",
 );
 
+const RTPOSE_RESOLUTION: Line = option("--net_resolution 320x176").note(
+    "656x368 or -1x368 unless set; --num_scales (--scale_number) 1, the MPI model, a build with cuDNN",
+    "默认 656x368 或 -1x368；--num_scales（--scale_number）为 1，改用 MPI 模型，编译时启用 cuDNN",
+);
+
+const RESTORMER_TILES: Line = option("--tile 720 --tile_overlap 32")
+    .note("since April 2022: git pull; then a smaller multiple of 8", "2022-04 起：先 git pull；再用更小的 8 的倍数");
+
+const RETINANET_SIDES: Line = option("--image-min-side 600 --image-max-side 1000").note(
+    "800 and 1333 unless set, where the script has them; else the generator's",
+    "默认 800 与 1333（若脚本有该选项）；否则为 generator 的参数",
+);
+
+const SSD_SHARE: Line = option("--gpu_memory_fraction=0.6").note("0.8 unless set", "默认 0.8");
+
+const DDW_WITHOUT_GPU: Line = said(
+    Target::Program,
+    "refine-tomogram without --gpu, on the CPU: a tomogram and its Fourier transform are on the GPU as a whole, \
+     whatever --batch-size; or a binned or cropped one",
+    "refine-tomogram 去掉 --gpu，在 CPU 上运行：无论 --batch-size，整个断层图及其傅里叶变换都在 GPU 上；或先合并\
+     像素（binning）或裁剪",
+);
+
+const TOMOTWIN_PROCESSES: Line = option("--processes 1")
+    .note("of findmax, 4 unless set: references worked on at a time", "findmax 的选项，默认 4：同时处理的参考数");
+
 pub(super) const TOOLS: &[Tool] = &[
+    // caffe_rtpose and OpenPose, which came of it: inference without solver or data layer. Seen in
+    // CMU-Perceptual-Computing-Lab/caffe_rtpose, README.md at 0ad2c52 (--net_resolution 656x368, --num_scales 1) and
+    // its issues 18 (MPI model, one scale, smaller net_resolution) and 36 (cuDNN). Before Caffe, which its messages
+    // name.
+    Tool {
+        name: "rtpose and OpenPose",
+        files: &[],
+        scripts: &["rtpose.bin", "openpose.bin", "OpenPoseDemo.exe"],
+        clue: None,
+        rows: &[
+            ("less-at-once", RTPOSE_RESOLUTION),
+            ("smaller-batch", RTPOSE_RESOLUTION),
+            ("smaller-images", RTPOSE_RESOLUTION),
+        ],
+        lacks: &[
+            "mixed-precision",
+            "gradient-checkpointing",
+            "gradient-accumulation",
+            "chunk-the-operation",
+            "eight-bit-optimizer",
+            "fewer-workers",
+        ],
+    },
+    // Restormer's demo, told by its tasks. Seen in swz30/Restormer, demo.py at 1ce1dc9 (the tasks; no tiles yet) and
+    // its issue 29, which --tile and --tile_overlap answer. Without them a picture is worked on as a whole, under
+    // no_grad.
+    Tool {
+        name: "Restormer's demo",
+        files: &[],
+        scripts: &[
+            "--task Real_Denoising",
+            "--task Motion_Deblurring",
+            "--task Single_Image_Defocus_Deblurring",
+            "--task Gaussian_Gray_Denoising",
+            "--task Gaussian_Color_Denoising",
+        ],
+        clue: None,
+        rows: &[
+            ("less-at-once", RESTORMER_TILES),
+            ("smaller-batch", RESTORMER_TILES),
+            ("smaller-images", RESTORMER_TILES),
+            ("chunk-the-operation", RESTORMER_TILES),
+        ],
+        lacks: &["fix-the-shape", "no-grad-in-eval", "gradient-checkpointing"],
+    },
+    // keras-retinanet and its forks. Seen in fizyr/keras-retinanet, keras_retinanet/bin/evaluate.py at 07ece96 and
+    // train.py at 00abd34: --image-min-side 800, --image-max-side 1333, --batch-size 1. Inference takes one picture.
+    Tool {
+        name: "keras-retinanet",
+        files: &["/keras_retinanet/"],
+        scripts: &["retinanet-train", "retinanet-evaluate"],
+        clue: None,
+        rows: &[
+            ("smaller-images", RETINANET_SIDES),
+            ("less-at-once", RETINANET_SIDES),
+            (
+                "smaller-batch",
+                option("--batch-size {batch}")
+                    .note("of train.py, 1 unless set", "train.py 的选项，默认 1")
+                    .when("trains"),
+            ),
+            ("smaller-batch", RETINANET_SIDES.unless("trains")),
+        ],
+        lacks: &["mixed-precision", "gradient-checkpointing", "chunk-the-operation", "no-grad-in-eval"],
+    },
+    // SSD-Tensorflow. Seen in balancap/SSD-Tensorflow, train_ssd_network.py at 1331aef (--batch_size 32) and in its
+    // later forms and forks (--gpu_memory_fraction 0.8).
+    Tool {
+        name: "SSD-Tensorflow",
+        files: &["/train_ssd_network.py", "/eval_ssd_network.py"],
+        // The last is a key of the parameters that it prints.
+        scripts: &["train_ssd_network.py", "eval_ssd_network.py", "anchor_offset"],
+        clue: None,
+        rows: &[
+            ("preallocation-fraction", SSD_SHARE),
+            ("smaller-batch", option("--batch_size={batch}").note("32 unless set", "默认 32")),
+        ],
+        lacks: &["mixed-precision", "gradient-checkpointing", "chunk-the-operation"],
+    },
+    // DeepDeWedge. Seen in MLI-lab/DeepDeWedge, ddw/refine_tomogram.py at 118c1b0: the tomogram is moved to --gpu
+    // (none: the CPU) and masked in Fourier space before it is cut; it is in float32, and FFTs have no autocast.
+    Tool {
+        name: "DeepDeWedge",
+        files: &["/ddw/utils/fourier.py", "/ddw/refine_tomogram.py"],
+        scripts: &[],
+        clue: None,
+        rows: &[
+            ("less-at-once", DDW_WITHOUT_GPU.unless("trains")),
+            ("smaller-batch", DDW_WITHOUT_GPU.unless("trains")),
+            ("smaller-images", DDW_WITHOUT_GPU.unless("trains")),
+        ],
+        lacks: &["mixed-precision", "chunk-the-operation", "gradient-checkpointing", "no-grad-in-eval"],
+    },
+    // TomoTwin's search for maxima. Seen in MPI-Dortmund/tomotwin-cryoet,
+    // tomotwin/modules/inference/argparse_locate_ui.py at 5553ec8: --processes 4, "More processes require more memory".
+    Tool {
+        name: "TomoTwin's locate",
+        files: &["/tomotwin/locate_main.py"],
+        scripts: &["tomotwin_locate.py"],
+        clue: None,
+        rows: &[
+            ("raise-host-limit", TOMOTWIN_PROCESSES),
+            ("fewer-at-once", TOMOTWIN_PROCESSES),
+            ("fewer-workers", TOMOTWIN_PROCESSES),
+        ],
+        lacks: &["mixed-precision", "smaller-images", "gradient-checkpointing"],
+    },
     // FoundationPose. Seen in NVlabs/FoundationPose: run_demo.py (YcbineoatReader(shorter_side=None)), datareader.py,
     // learning/training/predict_pose_refine.py (self.amp = True; inference_mode around it). Issues 26, 34 and 267
     // (a smaller shorter_side, 400), 43 and 249 (data in other units fail in nvdiffrast). Of a run_demo.py alone the

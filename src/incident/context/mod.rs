@@ -252,6 +252,8 @@ closed_set! {
         Fairseq = "fairseq",
         /// Dask's workers were made by the script itself, on its own machine.
         LocalWorkers = "local-workers",
+        /// gensim trains or counts words: its workers are threads on one model.
+        WorkersAreThreads = "workers-are-threads",
         /// joblib's pool of processes.
         Joblib = "joblib",
         /// Go's profiler is spoken of.

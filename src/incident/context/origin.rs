@@ -124,8 +124,8 @@ pub struct Origin {
     pub traceback: bool,
     /// CMake, or what drives it, starts the tool that builds.
     pub cmake: Option<CmakeBy>,
-    /// cargo installs a program, which no build within a folder repeats.
-    pub installs_by_cargo: bool,
+    /// What cargo was told to do: a build within a folder repeats no installation, and builds no tests.
+    pub cargo: Option<&'static str>,
     /// Spark's executors call cuDF from Java: its memory is set by keys of Spark's.
     pub spark_rapids: bool,
     /// Coins are mined: an epoch is one of the currency, and the table that does not fit has its size by it.
@@ -270,7 +270,7 @@ impl Found {
         let by = drives("cmake --build").then_some(CmakeBy::Cmake);
         let by = by.or(drives("colcon build").then_some(CmakeBy::Colcon));
         origin.cmake = origin.cmake.or(by);
-        origin.installs_by_cargo |= says(&["cargo install", "cargo-install"]);
+        origin.cargo = origin.cargo.or_else(|| told_to_cargo(&lower));
         origin.mines |= MINING.iter().any(|word| lower.contains(word));
         origin.keras_by_itself |= text.contains("Using TensorFlow backend");
         origin.moves_molecules |= MOLECULES.iter().any(|word| lower.contains(word));
@@ -418,6 +418,15 @@ const SWARM: &[&str] = &[
     "docker stack ps ",
     "docker stack services ",
 ];
+
+/// What cargo is told to do, by a command as it is typed or as a script shows it: `$ cargo test --jobs 7`.
+fn told_to_cargo(lower: &str) -> Option<&'static str> {
+    const TOLD: [&str; 7] = ["install", "test", "run", "check", "bench", "doc", "clippy"];
+    let (lead, rest) = lower.split_once("cargo")?;
+    let begins = lead.is_empty() || lead.ends_with([' ', '/', '`', '"']);
+    let rest = rest.strip_prefix([' ', '-']).filter(|_| begins)?;
+    TOLD.into_iter().find(|call| rest.strip_prefix(call).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric)))
+}
 
 /// Names of options that list the devices of a run.
 const LISTS: &[&str] = &["--gpus", "--gpu", "--gpu_ids", "--gpu-ids", "--gpu_id", "--devices", "--device", "'device':"];

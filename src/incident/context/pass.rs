@@ -37,8 +37,9 @@ const LEAST_SIDE: u32 = 17;
 const SHAPES: [&str; 7] =
     ["torch.size([1, ", "size: (1, ", "size: [1, ", "size (1, ", "shape: (1, ", "shape: [1, ", "shape (1, "];
 
-/// What programs print that look for pictures and found one.
-const FOUND_ONE: [&str; 3] = ["found 1 image", "found 1 file", "processing 1 image"];
+/// What programs print that look for pictures and found one, and code that makes a batch of one.
+const FOUND_ONE: [&str; 5] =
+    ["found 1 image", "found 1 file", "processing 1 image", "expand_dims(image, axis=0)", "expand_dims(img, axis=0)"];
 
 /// True where a shape of four or five dimensions is printed whose first is 1 and whose last two are sides, or a single
 /// picture is counted.

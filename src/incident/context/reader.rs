@@ -13,7 +13,9 @@ use super::section::Sections;
 use super::settings::{self, Parts, Setting, Source};
 use super::side::{OF_MACHINE, SideTables};
 use super::trends::Trends;
-use super::{Clue, Context, Frame, Phase, Precision, Subject, Trainer, subject, surroundings, topics, traceback};
+use super::{
+    Clue, Context, Frame, Phase, Platform, Precision, Subject, Trainer, subject, surroundings, topics, traceback,
+};
 use crate::account::Board;
 use crate::dialect::{Fact, field};
 use crate::evidence::{Known, Span};
@@ -171,6 +173,10 @@ impl<'a> ContextReader<'a> {
                 // A notebook shows the lines around each frame's, those of libraries too.
                 of_a_library = text.contains("-packages/") || text.contains("-packages\\");
                 installed_frame = frame && of_a_library;
+            }
+            // `File "lib\spectrum.py", line 17`: a path with no drive, in a line that has no other word of a system.
+            if frame && surroundings::windows_path(text) {
+                self.keep(Setting::Platform(Platform::Windows), Source::Dump, line.number, &mut kept);
             }
             // `#batch=1` in a file of settings is not in force; `# batch_size : 1` is how some programs print theirs.
             let off =
@@ -545,6 +551,10 @@ impl<'a> ContextReader<'a> {
         let (from, to) = if self.write_up { (0, u64::MAX) } else { (since, at.first) };
         context.last_reading = self.readings.last_of_device(from, to, rank);
         self.apply_clues(&mut context, at, rank, since);
+        // Threads share what a process holds: their number multiplies nothing.
+        if context.has(Clue::WorkersAreThreads) {
+            context.workers = Known::default();
+        }
         let (origin, dated) = Origin::around(self.document, at);
         context.origin = origin;
         context.dated = dated;

@@ -77,6 +77,8 @@ pub(super) fn trainers(text: &str, found: &mut Vec<Trainer>) {
             "[gpu_executor.py",
             "# gpu blocks:",
             "capturing cuda graph shapes",
+            // 0.2 to 0.6.
+            "capturing the model for cuda graphs. this may lead to",
             "capturing cuda graphs (",
         ]),
     );
@@ -228,6 +230,13 @@ const OF_WINDOWS: &[&str] = &[
     "| windows]",
     "os: windows",
     "platform: windows",
+    // What Node and Electron call it: `OS version: Windows_NT x64 10.0.22621`.
+    "windows_nt",
+    // A .NET that speaks the user's language, in its stacks too; those of other systems speak English.
+    "   bei system.",
+    "   en system.",
+    "   à system.",
+    "   в system.",
     // R's own words, which it has on Windows alone. `memory.limit()` is called elsewhere too, and only warns there.
     "reached total allocation of",
     "your machine has a 4gb address limit",
@@ -278,6 +287,9 @@ const OF_MACS: &[&str] = &[
     "@imac",
     "/opt/homebrew/",
     "/library/frameworks/",
+    // A library's name, and its shells' word for a program that ended itself.
+    ".dylib",
+    "abort trap: 6",
     "apple m1",
     "apple m2",
     "apple m3",
@@ -300,7 +312,7 @@ fn of_bsd(lower: &str) -> bool {
 }
 
 /// `C:\Users\…`, a drive letter that starts a word.
-fn windows_path(text: &str) -> bool {
+pub(super) fn windows_path(text: &str) -> bool {
     let slashed = |path: &str| path.starts_with(|c: char| c.is_ascii_alphabetic()) && path.get(1..3) == Some(":/");
     // Python's own frames have slashes where the path was given so: `File "E:/code/main.py"`; Go's always have, and
     // TensorFlow's nodes those of their frames: `(defined at E:/code/main.py:21)`.
@@ -635,6 +647,7 @@ pub(super) fn clues(text: &str, found: &mut Vec<Clue>) {
     add(Clue::Nipype, says(&["nipype.workflow"]));
     add(Clue::Fairseq, says(&["fairseq.trainer", "fairseq.tasks", "fairseq_cli.train"]));
     add(Clue::NiPreps, says(&["niworkflows.interfaces", "fmriprep v", "fmriprep version"]));
+    add(Clue::WorkersAreThreads, says(&["gensim", "progress: at sentence #", "progress: at example #"]));
     add(Clue::LocalWorkers, says(&["localcluster", "tcp://127.0.0.1", "localcudacluster"]));
     // What Ray's own libraries and trainers built on it call their actors.
     add(

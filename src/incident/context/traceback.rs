@@ -426,7 +426,7 @@ fn phase_of(frame: &Frame) -> Option<Phase> {
         || ["convert", "cuda", "to", "_apply"].contains(&function) && file.ends_with("nn/modules/module.py")
         || function.contains("repack")
         // transformers' trainer and those made of it bring the model to the device when they are made.
-        || code.contains("Trainer(") && !code.contains(".train(") && !code.contains(".fit(")
+        || code.contains("Trainer(") && ![".train(", ".fit(", ").run("].iter().any(|call| code.contains(call))
         || moves_model(code)
         || builds_model(&file, function, code)
     {
@@ -475,7 +475,11 @@ fn phase_of(frame: &Frame) -> Option<Phase> {
     if answers.iter().any(|end| file.ends_with(end)) {
         return Some(Phase::Inference);
     }
-    if ANSWERING.contains(&lower.as_str()) || renders_pictures(&lower) && !installed {
+    // `wav = vocoder.infer_waveform(spec)`, below which the paste has no frame.
+    let infers = |name: &str| name.rsplit('.').next().is_some_and(|name| name.starts_with("infer_"));
+    if ANSWERING.contains(&lower.as_str())
+        || !installed && (renders_pictures(&lower) || infers(&lower) || called(code).any(infers))
+    {
         return Some(Phase::Inference);
     }
     if code.contains("cross_entropy")
@@ -563,7 +567,7 @@ fn validates(function: &str) -> bool {
 }
 
 /// A function that gathers or writes the state: `torch.save`, `save_checkpoint`, `full_state_dict`. `save_image` and
-/// `save_for_backward` are others.
+/// `save_for_backward` are others, and one that prepares or converts a state has just read it.
 fn saves(function: &str) -> bool {
     let name = function.rsplit('.').next().unwrap_or(function).trim_start_matches('_');
     let states = ["save_checkpoint", "save_pretrained", "save_model", "save_state", "save_weights", "save_ckpt"];
@@ -571,7 +575,8 @@ fn saves(function: &str) -> bool {
         || states.iter().any(|state| name.starts_with(state))
         // `save_fsdp_model`, `save_lora_weights`.
         || name.starts_with("save_") && name.split('_').any(|part| matches!(part, "model" | "weights" | "checkpoint"))
-        || name.ends_with("state_dict") && !name.contains("load")
+        || name.ends_with("state_dict")
+            && !["load", "prepare", "convert", "remap", "process", "fix"].iter().any(|verb| name.contains(verb))
 }
 
 /// Functions that make or fill a model's weights, of engines above all: `quant_method.create_weights(…)`.
