@@ -46,6 +46,8 @@ closed_set! {
         PinnedHost = "pinned-host",
         /// The program caught the failure and went on.
         CaughtAndContinued = "caught-and-continued",
+        /// The words around a message that no reader knows are those of messages behind which nothing failed.
+        DoubtedByWords = "doubted-by-words",
         /// A process died of SIGKILL with no word on memory: probably, not surely, the kernel's killer.
         KilledWithoutProof = "killed-without-proof",
         /// The killer is proved by a kernel, cgroup or scheduler line.

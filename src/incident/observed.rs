@@ -208,11 +208,20 @@ impl Timeline {
     }
 }
 
+/// The last message of the output that only the words around it spoke against: the job did fail.
+fn last_doubted(harmless: &mut Vec<Event>) -> Option<Event> {
+    let at = harmless.iter().rposition(|event| event.has(Sign::DoubtedByWords))?;
+    let mut event = harmless.remove(at);
+    event.standing = Standing::Failure;
+    event.harmless_because = None;
+    Some(event)
+}
+
 /// The failures of a job's output with what was seen. Where the output tells of none and the end may be one, it is one,
 /// with what the output tells besides.
 pub fn attach(document: &Document, incidents: &mut Vec<Incident>, harmless: &mut Vec<Event>, timeline: &Arc<Timeline>) {
     if timeline.failed() && !incidents.iter().any(|incident| incident.primary) {
-        let event = timeline.event().or_else(|| timeline.refused_thread(harmless));
+        let event = timeline.event().or_else(|| timeline.refused_thread(harmless)).or_else(|| last_doubted(harmless));
         incidents.extend(event.map(|event| {
             let at = if event.at.is_given() { Span::line(document.line_count) } else { event.at };
             let context = ContextReader::new(document).at(at, event.rank, None);

@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+use crate::binary::oomdoc;
 use crate::fixes::lines_of;
 use crate::lines_around::{fails, first_cause, incident, report};
 
@@ -17,6 +18,17 @@ fn a_message_among_words_behind_which_nothing_fails_is_none() {
     let ended =
         COLLECTS.lines().take(2).collect::<Vec<_>>().join("\n") + "\nvm: exited with 1\nAborted (core dumped)\n";
     assert!(fails(&ended), "what ends behind its message failed");
+}
+
+#[test]
+fn a_job_that_failed_is_not_doubted_by_the_words_of_its_output() {
+    let told = |end: &str| {
+        let script = format!("printf '%s' '{COLLECTS}'; {end}");
+        let output = oomdoc().args(["run", "--", "sh", "-c", &script]).output().unwrap();
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    assert!(told("exit 3").contains("memory was refused"), "{}", told("exit 3"));
+    assert!(!told("exit 0").contains("memory was refused"));
 }
 
 #[test]

@@ -30,7 +30,7 @@ const RAISED: f64 = 1.0;
 /// Words of a program's end behind the message, which no other words outweigh: in sets that nothing was learnt from 92
 /// of 96 messages before them were failures.
 const ENDS: &[&str] =
-    &["crash", "core dumped", "abort", "fatal", "segmentation", "exited with", "exit code", "exit status", "exited "];
+    &["crash", "core dumped", "abort", "fatal", "segmentation", "exit code", "exit status", "exited "];
 
 /// Words of a line that speaks of memory or of an end, as the message itself does.
 const OF_MEMORY: &[&str] = &[
@@ -75,15 +75,19 @@ pub(super) fn came_to_nothing(document: &Document, position: usize) -> bool {
     written.take(FEWEST).count() == FEWEST && !ends_behind(document, position) && log_odds(document, position) < least
 }
 
-/// True where a line behind the message tells of an end, or counts errors: `0 failed, 3 errors`.
+/// True where a line behind the message tells of an end, is an exception that was raised, or counts errors: `0 failed,
+/// 3 errors`.
 fn ends_behind(document: &Document, position: usize) -> bool {
     let counts_errors = |line: &str| {
         let before = |at: usize| line[..at].trim_end().rsplit(' ').next().and_then(|word| word.parse::<u64>().ok());
         line.match_indices("error").any(|(at, _)| before(at).is_some_and(|count| count > 0))
     };
     field::behind(document, position, BEHIND).any(|at| {
-        let line = lowered(field::text(document, at));
-        ENDS.iter().any(|word| line.contains(word)) || counts_errors(&line)
+        let text = field::text(document, at);
+        let line = lowered(text);
+        begins_with_an_exception(text.trim_start())
+            || ENDS.iter().any(|word| line.contains(word))
+            || counts_errors(&line)
     })
 }
 

@@ -395,6 +395,7 @@ pub fn doubt_the_unknown(document: &Document, events: &mut [Event]) {
     for event in events.iter_mut().filter(|event| event.has(Sign::Generic) && event.standing == Standing::Failure) {
         let position = document.position(event.at.first);
         if position.is_some_and(|position| likely::came_to_nothing(document, position)) {
+            event.sign(Sign::DoubtedByWords);
             event.make_harmless(text!(
                 en: "it speaks of memory, but the words around it are those of messages behind which nothing failed",
                 zh: "它提到了内存，但周围的文字与那些并无故障的消息相同"
