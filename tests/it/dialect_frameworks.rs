@@ -293,6 +293,7 @@ fn what_only_sounds_like_a_failure_is_set_aside() {
         ("tensorrt/tactic", &["tensorrt-tactic"]),
         ("triton-server/pinned", &["triton-server-pinned"]),
         ("net/went-on", &["net"]),
+        ("net/collects", &["net"]),
     ] {
         let (incidents, harmless) = incidents(log);
         assert!(incidents.is_empty(), "{log}: {}", incidents.len());
