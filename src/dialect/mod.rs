@@ -306,6 +306,12 @@ impl Event {
         self.standing = Standing::Harmless;
         self.harmless_because = Some(because);
     }
+
+    /// Makes it the failure that it is after all, by what is known of the job besides.
+    pub fn make_failure(&mut self) {
+        self.standing = Standing::Failure;
+        self.harmless_because = None;
+    }
 }
 
 /// A program family's reader.

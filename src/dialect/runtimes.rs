@@ -37,9 +37,7 @@ pub const DIALECT: Dialect = Dialect {
         "OutOfMemoryException",
         "Stack: OutOfMemoryError",
         "Stack: `OutOfMemoryError",
-        "Java heap space",
-        "GC overhead limit exceeded",
-        "Metaspace",
+        "What went wrong:",
         "(?i)directmemoryerror",
         "(?i)of direct buffer",
         "(?i)unable_to_acquire",
@@ -84,7 +82,7 @@ const NEAR: usize = 15;
 type Reader = fn(&Document, usize, &str) -> Option<Event>;
 
 fn read(document: &Document, position: usize) -> Option<Event> {
-    const READERS: [Reader; 11] = [numpy, python, cpp, go, node, sentences, jvm, julia, fork, dask, gdi];
+    const READERS: [Reader; 12] = [numpy, python, cpp, go, node, sentences, jvm, gradle, julia, fork, dask, gdi];
     let line = field::text(document, position);
     READERS.iter().find_map(|reader| reader(document, position, line))
 }
@@ -316,17 +314,9 @@ fn jvm(document: &Document, position: usize, line: &str) -> Option<Event> {
         field::after(line, "Stack: ").filter(|stack| stack.trim_start_matches('`').starts_with("OutOfMemoryError"))?;
         field::after(above, "Message: ")
     };
-    // The innermost of Gradle's causes, each below the other: `> Execution failed for …`, `   > Java heap space`.
-    let innermost = || {
-        const CAUSES: usize = 12;
-        // Its marks look like those of a quotation, which are taken off.
-        let cause = line.trim_start_matches(['>', ' ']).trim_end();
-        let told = field::before(position, CAUSES).any(|at| field::text(document, at).contains("What went wrong:"));
-        (told && ["Java heap space", "GC overhead limit exceeded", "Metaspace"].contains(&cause)).then_some(cause)
-    };
-    let reason = thrown.or_else(linted).or_else(innermost)?.trim_start_matches([':', ' ', '"']);
+    let reason = thrown.or_else(linted)?.trim_start_matches([':', ' ', '"']);
     let mut event = refused(document, position, "jvm-heap", Program::Java);
-    if thrown.is_none() && line.contains("Stack: ") {
+    if thrown.is_none() {
         event.message = format!("OutOfMemoryError: {}", reason.trim());
     }
     // A limit on threads or addresses, or the RAM for stacks: the log alone seldom tells. Where it shows the count that
@@ -439,6 +429,21 @@ fn node(document: &Document, position: usize, line: &str) -> Option<Event> {
         Some(used) => event.facts.note(Fact::Used, used),
         None => event.sign(Sign::NoFigures),
     }
+    Some(event)
+}
+
+/// The innermost of Gradle's causes, each below the other: `> Execution failed for …`, `   > Java heap space`. It is
+/// looked for from their head: lines of a collector's log have its words, and there are millions of those.
+fn gradle(document: &Document, position: usize, line: &str) -> Option<Event> {
+    const CAUSES: usize = 12;
+    const REASONS: [&str; 3] = ["Java heap space", "GC overhead limit exceeded", "Metaspace"];
+    line.contains("What went wrong:").then_some(())?;
+    // Its marks look like those of a quotation, which are taken off.
+    let cause = |at: &usize| field::text(document, *at).trim_start_matches(['>', ' ']).trim_end();
+    let at = field::behind(document, position, CAUSES).find(|at| REASONS.contains(&cause(at)))?;
+    let mut event = refused(document, at, "jvm-heap", Program::Java);
+    event.sign(Sign::RefusedByLimit);
+    event.sign(Sign::NoFigures);
     Some(event)
 }
 

@@ -77,9 +77,8 @@ impl Event {
 
     /// True where Gradle says so, whose properties set the heap.
     pub(crate) fn of_gradle(&self) -> bool {
-        let cause = self.message.trim_start_matches(['>', ' ']);
-        self.says("Out of memory. Java")
-            || ["Java heap", "GC overhead", "Metaspace"].iter().any(|of| cause.starts_with(of))
+        // Its words, and a reason that stands by itself as the innermost of its causes, do not name the class.
+        self.dialect == "jvm-heap" && !self.says("OutOfMemoryError")
     }
 
     /// True where Vulkan gave the memory.

@@ -4,7 +4,7 @@
 use super::Incident;
 use super::context::{ContextReader, Measure, Phase};
 use super::timeline::{Course, End, Header, InsideProcess, Quantity, Refusal, SCHEMA, Sample, Timeline};
-use crate::dialect::{Event, Fact, Resource, Sign, Standing};
+use crate::dialect::{Event, Fact, Resource, Sign};
 use crate::domain::Program;
 use crate::domain::program::PytorchAllocator;
 use crate::evidence::{Known, Span};
@@ -200,8 +200,7 @@ impl Timeline {
         let (_, limit) = self.out_of_addresses(None)?.addresses?;
         let at = harmless.iter().position(|event| event.has(Sign::ThreadRefused))?;
         let mut event = harmless.remove(at);
-        event.standing = Standing::Failure;
-        event.harmless_because = None;
+        event.make_failure();
         event.sign(Sign::AddressSpaceLimit);
         event.facts.note(Fact::Limit, Figure { bytes: limit, half_width: 0, at: Span::GIVEN });
         Some(event)
@@ -212,8 +211,7 @@ impl Timeline {
 fn last_doubted(harmless: &mut Vec<Event>) -> Option<Event> {
     let at = harmless.iter().rposition(|event| event.has(Sign::DoubtedByWords))?;
     let mut event = harmless.remove(at);
-    event.standing = Standing::Failure;
-    event.harmless_because = None;
+    event.make_failure();
     Some(event)
 }
 

@@ -179,3 +179,32 @@ fn an_array_of_many_samples_is_no_mistake_of_its_shape() {
     assert_eq!(first_cause(&log("515000, 84, 84")), "host_memory");
     assert_eq!(first_cause(&log("2016, 2016, 2016")), "single_huge_allocation");
 }
+
+#[test]
+fn a_message_behind_which_nothing_stands_is_doubted_by_no_words() {
+    let log: String =
+        COLLECTS.lines().skip(2).chain(COLLECTS.lines().take(2)).map(|line| format!("{line}\n")).collect();
+    assert!(fails(&log), "{log}");
+}
+
+#[test]
+fn cargo_repeats_the_last_command_before_the_failure_wherever_it_lies() {
+    let log = "$ cargo check\n    Finished dev profile\n$ ~/.cargo/bin/cargo bench --jobs 7\n   Compiling grid v0.1.0\nerror: \
+               linking with `cc` failed: exit status: 1\n  = note: collect2: fatal error: ld terminated with signal 9 \
+               [Killed]\n$ cargo clean\n$ cargo build\n";
+    assert_eq!(lines_of(log, "fewer-at-once"), ["cargo bench --jobs 2"]);
+}
+
+#[test]
+fn a_library_that_is_installed_makes_no_threads_of_a_loaders_workers() {
+    let log =
+        "$ pip list | grep -E 'gensim|torch'\ngensim 4.3.2\ntorch 2.1.0\n$ python train.py --num-workers 16\nKilled\n";
+    assert!(lines_of(log, "fewer-workers").iter().any(|line| line.contains("was 16")));
+}
+
+#[test]
+fn a_library_of_macs_that_a_loader_names_elsewhere_is_no_mac() {
+    let log = "Cannot find libraries: libgrid.dylib, libgrid.so in /home/ada/grid\nstd::bad_alloc\nterminate called after \
+               throwing an instance of 'std::bad_alloc'\nAborted (core dumped)\n";
+    assert_eq!(incident(log)["context"]["platform"]["value"], "linux");
+}

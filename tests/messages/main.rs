@@ -264,16 +264,25 @@ fn figures_are_exact_or_unknown() {
     assert!(wrong.is_empty(), "figures silently wrong: {wrong:?}");
 }
 
-/// The names that show around the failures that the net reads, with those by which their programs are called, as JSON.
-fn shown() -> String {
+/// The sets, this one among them.
+fn sets() -> Vec<(String, Vec<Program>)> {
     let own = ("own".to_string(), shapes::programs());
-    let sets: Vec<(String, Vec<Program>)> = shapes::opened().into_iter().chain([own]).collect();
-    let shapes: Vec<(&str, &Shape)> = sets
-        .iter()
+    shapes::opened().into_iter().chain([own]).collect()
+}
+
+/// The shapes of programs in no list, each with the name of its set.
+fn unlisted(sets: &[(String, Vec<Program>)]) -> Vec<(&str, &Shape)> {
+    sets.iter()
         .flat_map(|(set, programs)| programs.iter().map(move |program| (set.as_str(), program)))
         .filter(|(_, program)| program.part == "unlisted")
         .flat_map(|(set, program)| program.shapes.iter().map(move |shape| (set, shape)))
-        .collect();
+        .collect()
+}
+
+/// The names that show around the failures that the net reads, with those by which their programs are called, as JSON.
+fn shown() -> String {
+    let sets = sets();
+    let shapes = unlisted(&sets);
     let rows: Vec<serde_json::Value> = shapes
         .par_iter()
         .filter(|(_, shape)| shape.outcome == Outcome::Failure)
@@ -288,14 +297,8 @@ fn shown() -> String {
 /// The terms around the messages of programs in no list and of the reports that no reader knows, with what came of
 /// each, as JSON. Half of a set's are as they were printed, the others mutilated in every way by turns.
 fn terms() -> String {
-    let own = ("own".to_string(), shapes::programs());
-    let sets: Vec<(String, Vec<Program>)> = shapes::opened().into_iter().chain([own]).collect();
-    let shapes: Vec<(&str, &Shape)> = sets
-        .iter()
-        .flat_map(|(set, programs)| programs.iter().map(move |program| (set.as_str(), program)))
-        .filter(|(_, program)| program.part == "unlisted")
-        .flat_map(|(set, program)| program.shapes.iter().map(move |shape| (set, shape)))
-        .collect();
+    let sets = sets();
+    let shapes = unlisted(&sets);
     let row = |set: &str, failure: bool, text: &str| {
         let terms = verdict::terms_around(text)?;
         Some(serde_json::json!({ "set": set, "failure": failure, "terms": terms }))

@@ -274,11 +274,15 @@ pub const REQUEST: Mechanism = Mechanism {
             );
             return Some(Reading::new("padded-texts", text).at(at));
         }
+        // More samples than a large machine holds are as likely a mistake.
+        let by_shape =
+            !incident.context.takes_in_data() && requested.middle() < (128 * GIB) as i128 && event.stacks_samples();
         // Servers with more than 1 TiB of RAM are rare, so a request of that size is a shape, not a need.
         let level = match requested.middle() {
             bytes if bytes >= ABSURD => "absurd",
-            bytes if bytes >= (8 * GIB) as i128 && incident.context.takes_in_data() => "data-of-gigabytes",
-            bytes if (8 * GIB..128 * GIB).contains(&(bytes as u64)) && event.stacks_samples() => "data-of-gigabytes",
+            bytes if bytes >= (8 * GIB) as i128 && (incident.context.takes_in_data() || by_shape) => {
+                "data-of-gigabytes"
+            }
             bytes if bytes >= (8 * GIB) as i128 => "many-gigabytes",
             bytes if bytes >= (3 * GIB / 2) as i128 => "gigabytes",
             _ => "small",
@@ -294,6 +298,10 @@ pub const REQUEST: Mechanism = Mechanism {
             "small" if last_straw => text!(
                 en: "no more than {want} were asked for when it was refused: the rest was in use before",
                 zh: "被拒绝时只请求了 {want}：其余内存此前已被占用"
+            ),
+            "data-of-gigabytes" if by_shape => text!(
+                en: "{want} were asked for at once, by the shape for many samples one behind the other",
+                zh: "一次请求 {want}，按形状是把许多样本排在一起"
             ),
             "data-of-gigabytes" => text!(
                 en: "{want} were asked for at once, for data that is read or joined as a whole",

@@ -65,14 +65,21 @@ fn log_odds(document: &Document, position: usize) -> f64 {
     sum
 }
 
-/// True where the lines around the message at a line are those of messages behind which nothing failed.
+/// True where the lines around the message at a line are those of messages behind which nothing failed. Where no line
+/// follows, none shows that anything went on: in sets that nothing was learnt from 21 of 22 such messages were of
+/// failures.
 pub(super) fn came_to_nothing(document: &Document, position: usize) -> bool {
     let (from, to) = around(document, position);
-    let written = (from..to).filter(|at| *at != position && !field::text(document, *at).trim().is_empty());
+    let written = |at: &usize| !field::text(document, *at).trim().is_empty();
+    if !(position + 1..to).any(|at| written(&at)) {
+        return false;
+    }
     let line = field::text(document, position).trim_start();
     let raised = begins_with_an_exception(line) || line.contains("OutOfMemoryE");
     let least = if raised { FILE.least - RAISED } else { FILE.least };
-    written.take(FEWEST).count() == FEWEST && !ends_behind(document, position) && log_odds(document, position) < least
+    (from..to).filter(|at| *at != position).filter(written).take(FEWEST).count() == FEWEST
+        && !ends_behind(document, position)
+        && log_odds(document, position) < least
 }
 
 /// True where a line behind the message tells of an end, is an exception that was raised, or counts errors: `0 failed,
@@ -154,7 +161,7 @@ fn each(document: &Document, position: usize, found: &mut dyn FnMut(&str)) {
         if at + 1 == lines.len() && to == document.lines.len() {
             words.iter().for_each(|word| tell(&["L", word]));
         }
-        if is_prompt(line) {
+        if is_marked(line) {
             tell(&["P", place]);
         }
     }
@@ -170,25 +177,25 @@ fn words(line: &str) -> Vec<&str> {
         Digits,
         Foreign,
         Mark,
-        None,
+        Other,
     }
     let kind = |c: char| match c {
         'a'..='z' | '_' | '\'' => Kind::Letters,
         '0'..='9' => Kind::Digits,
         '$' | '#' | '%' | '>' | ':' => Kind::Mark,
         c if !c.is_ascii() => Kind::Foreign,
-        _ => Kind::None,
+        _ => Kind::Other,
     };
     let mut words = Vec::new();
     let mut rest = line;
     while let Some(c) = rest.chars().next() {
         let of = kind(c);
         let end = match of {
-            Kind::Mark | Kind::None => c.len_utf8(),
+            Kind::Mark | Kind::Other => c.len_utf8(),
             _ => rest.find(|c| kind(c) != of).unwrap_or(rest.len()),
         };
         match of {
-            Kind::None => {}
+            Kind::Other => {}
             Kind::Digits => words.push("0"),
             _ => words.push(&rest[..end]),
         }
@@ -197,8 +204,9 @@ fn words(line: &str) -> Vec<&str> {
     words
 }
 
-/// True for a line that begins with a prompt: `$ `, `(base) me@host:~$ ` not, since only the first word is looked at.
-fn is_prompt(line: &str) -> bool {
+/// True for a line whose first word ends as a prompt does. What it tells is weighed: it need not be one, as `is_prompt`
+/// of what typed commands show has to.
+fn is_marked(line: &str) -> bool {
     let start = line.trim_start();
     start.starts_with("in [") || start.split_once(' ').is_some_and(|(word, _)| word.ends_with(['$', '#', '%', '>']))
 }

@@ -1762,7 +1762,7 @@ fn classed(
         return Said::Is(Fact::Requested);
     }
     // `(Xms 4096 kb, Xmx 8192 kb)`: what a heap begins with.
-    if before.trim_end().to_ascii_lowercase().ends_with("xms") {
+    if lead.ends_with("xms") {
         return Said::NoSize;
     }
     // `exceeds total capacity by 5 GiB`: an excess, and `where each bank needs 5 GiB`: a share.

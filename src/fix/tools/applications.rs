@@ -1,6 +1,6 @@
 //! What people run and never write: applications, commands, windows and servers of models.
 
-use super::{Tool, option};
+use super::{Tool, WITHOUT_BATCHES, option};
 use crate::domain::Target;
 use crate::fix::knob::{Line, line, said};
 use crate::incident::context::Clue;
@@ -231,7 +231,7 @@ pub(super) const TOOLS: &[Tool] = &[
         scripts: &["The window terminated unexpectedly (reason: 'oom'"],
         clue: None,
         rows: &[("raise-host-limit", VSCODE_EXTENSIONS)],
-        lacks: &["smaller-batch", "mixed-precision", "fewer-workers", "chunk-the-operation"],
+        lacks: WITHOUT_BATCHES,
     },
     // PhotoPrism, one process with workers inside. Seen in photoprism/photoprism-docs on Docker and on troubleshooting:
     // PHOTOPRISM_WORKERS 1 where memory is short, 4 GB of swap.
@@ -266,7 +266,7 @@ pub(super) const TOOLS: &[Tool] = &[
         scripts: &["syncabook"],
         clue: None,
         rows: &[("raise-host-limit", AFALIGNER_MATRIX), ("raise-ulimit", AFALIGNER_MATRIX)],
-        lacks: &["smaller-batch", "mixed-precision", "fewer-workers", "chunk-the-operation"],
+        lacks: WITHOUT_BATCHES,
     },
     // ai-models' plugin for GraphCast. Seen in ecmwf-lab/ai-models, src/ai_models/__main__.py at 02f6f4d (--lead-time
     // 240, in hours) and ecmwf-lab/ai-models-graphcast, ai_models_graphcast/model.py at 023e653 (Bfloat16Cast;

@@ -25,6 +25,15 @@ const CNTK_PYTHON_BATCH: Line = option("reader.next_minibatch(<half>, ...)")
 const CNTK_PYTHON_WORKSPACE: Line = option("Convolution(..., max_temp_mem_size_in_samples=1)")
     .note("bounds cuDNN's workspace, 0 unless set: no bound", "限制 cuDNN 工作区，默认 0 为不限");
 
+const CNTK_LACKS: &[&str] = &[
+    "arena-growth",
+    "raise-runtime-limit",
+    "gradient-checkpointing",
+    "mixed-precision",
+    "weight-quantisation",
+    "chunk-the-operation",
+];
+
 pub(super) const TOOLS: &[Tool] = &[
     // CNTK from Python, whose frames show: no file of BrainScript holds its minibatch. Seen in microsoft/CNTK's
     // bindings: next_minibatch(minibatch_size_in_samples, ...) of a MinibatchSource, by whose size test_minibatch()
@@ -39,14 +48,7 @@ pub(super) const TOOLS: &[Tool] = &[
             ("less-at-once", CNTK_PYTHON_BATCH),
             ("cudnn-workspace", CNTK_PYTHON_WORKSPACE),
         ],
-        lacks: &[
-            "arena-growth",
-            "raise-runtime-limit",
-            "gradient-checkpointing",
-            "mixed-precision",
-            "weight-quantisation",
-            "chunk-the-operation",
-        ],
+        lacks: CNTK_LACKS,
     },
     // CNTK. Seen in microsoft/CNTK, Source/Math/GPUMatrix.cu, and its issues 1688, 1009 (256 to 32 ran) and 220:
     // "CUBLAS failure 3: … ; GPU=0 ; hostname=…", bare behind the exception's name. ONNX Runtime, which has the same
@@ -72,14 +74,7 @@ pub(super) const TOOLS: &[Tool] = &[
             ("less-at-once", CNTK_WORKSPACE),
             ("cudnn-workspace", CNTK_WORKSPACE),
         ],
-        lacks: &[
-            "arena-growth",
-            "raise-runtime-limit",
-            "gradient-checkpointing",
-            "mixed-precision",
-            "weight-quantisation",
-            "chunk-the-operation",
-        ],
+        lacks: CNTK_LACKS,
     },
     // Caffe and its forks (SSD, SegNet, DSOD). Seen in BVLC/caffe at 9b89154: src/caffe/proto/caffe.proto (batch_size
     // of the data layers; iter_size 1, by which gradients of iter_size × batch_size are summed),

@@ -124,7 +124,8 @@ pub struct Origin {
     pub traceback: bool,
     /// CMake, or what drives it, starts the tool that builds.
     pub cmake: Option<CmakeBy>,
-    /// What cargo was told to do: a build within a folder repeats no installation, and builds no tests.
+    /// What cargo was last told to do before the failure: a build within a folder repeats no installation, and builds
+    /// no tests.
     pub cargo: Option<&'static str>,
     /// Spark's executors call cuDF from Java: its memory is set by keys of Spark's.
     pub spark_rapids: bool,
@@ -159,6 +160,7 @@ impl Origin {
             if line.number < at.first {
                 let stays = at_an_interpreter(&line.text).then_some(true);
                 found.shown = stays.or_else(|| shows_a_log(&line.text)).or(found.shown);
+                found.origin.cargo = told_to_cargo(&line.text).or(found.origin.cargo);
             } else if line.number > at.last && found.shown != Some(true) {
                 let asked = found.origin.asked_afterwards;
                 found.origin.asked_afterwards = asked.or(asks_a_tool(&line.text).then_some(line.number));
@@ -270,7 +272,6 @@ impl Found {
         let by = drives("cmake --build").then_some(CmakeBy::Cmake);
         let by = by.or(drives("colcon build").then_some(CmakeBy::Colcon));
         origin.cmake = origin.cmake.or(by);
-        origin.cargo = origin.cargo.or_else(|| told_to_cargo(&lower));
         origin.mines |= MINING.iter().any(|word| lower.contains(word));
         origin.keras_by_itself |= text.contains("Using TensorFlow backend");
         origin.moves_molecules |= MOLECULES.iter().any(|word| lower.contains(word));
@@ -420,12 +421,15 @@ const SWARM: &[&str] = &[
 ];
 
 /// What cargo is told to do, by a command as it is typed or as a script shows it: `$ cargo test --jobs 7`.
-fn told_to_cargo(lower: &str) -> Option<&'static str> {
-    const TOLD: [&str; 7] = ["install", "test", "run", "check", "bench", "doc", "clippy"];
-    let (lead, rest) = lower.split_once("cargo")?;
-    let begins = lead.is_empty() || lead.ends_with([' ', '/', '`', '"']);
-    let rest = rest.strip_prefix([' ', '-']).filter(|_| begins)?;
-    TOLD.into_iter().find(|call| rest.strip_prefix(call).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric)))
+fn told_to_cargo(text: &str) -> Option<&'static str> {
+    const TOLD: [&str; 8] = ["build", "install", "test", "run", "check", "bench", "doc", "clippy"];
+    text.match_indices("cargo").find_map(|(at, cargo)| {
+        let (lead, rest) = (&text[..at], &text[at + cargo.len()..]);
+        let begins = lead.is_empty() || lead.ends_with([' ', '/', '`', '"']);
+        let rest = rest.strip_prefix([' ', '-']).filter(|_| begins)?;
+        let whole = |rest: &str| !rest.starts_with(char::is_alphanumeric);
+        TOLD.into_iter().find(|call| rest.strip_prefix(call).is_some_and(whole))
+    })
 }
 
 /// Names of options that list the devices of a run.

@@ -274,6 +274,10 @@ fn pointer_of_windows(text: &str) -> bool {
     })
 }
 
+/// gensim's frames, calls and what it logs. That it is installed tells nothing of who loads the data.
+const OF_GENSIM: &[&str] =
+    &["/gensim/models/", "\\gensim\\models\\", "gensim.models.", "progress: at sentence #", "progress: at example #"];
+
 /// Names of Apple's machines, system and packages, as prompts, triples of compilers and paths show them.
 const OF_MACS: &[&str] = &[
     "darwin",
@@ -287,8 +291,9 @@ const OF_MACS: &[&str] = &[
     "@imac",
     "/opt/homebrew/",
     "/library/frameworks/",
-    // A library's name, and its shells' word for a program that ended itself.
-    ".dylib",
+    // Its C++ runtime as it ends a program, and its shells' word for that. Loaders elsewhere name libraries of its kind
+    // as well.
+    "libc++abi.dylib:",
     "abort trap: 6",
     "apple m1",
     "apple m2",
@@ -647,7 +652,7 @@ pub(super) fn clues(text: &str, found: &mut Vec<Clue>) {
     add(Clue::Nipype, says(&["nipype.workflow"]));
     add(Clue::Fairseq, says(&["fairseq.trainer", "fairseq.tasks", "fairseq_cli.train"]));
     add(Clue::NiPreps, says(&["niworkflows.interfaces", "fmriprep v", "fmriprep version"]));
-    add(Clue::WorkersAreThreads, says(&["gensim", "progress: at sentence #", "progress: at example #"]));
+    add(Clue::WorkersAreThreads, says(OF_GENSIM));
     add(Clue::LocalWorkers, says(&["localcluster", "tcp://127.0.0.1", "localcudacluster"]));
     // What Ray's own libraries and trainers built on it call their actors.
     add(

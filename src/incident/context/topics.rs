@@ -356,7 +356,7 @@ const KEYWORDS: &[(&str, u8)] = &[
     ("   en system.", CLUE),
     ("   à system.", CLUE),
     ("   в system.", CLUE),
-    (".dylib", CLUE),
+    ("libc++abi.dylib:", CLUE),
     ("abort trap: 6", CLUE),
     ("windows", CLUE),
     (" @ 0000", CLUE),
