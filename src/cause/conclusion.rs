@@ -155,7 +155,8 @@ pub fn conclude(incident: &Incident, findings: &[Finding]) -> Conclusion {
     }
     // Where no other cause is worth telling, there is nothing to decide between.
     let alone = findings.len() == 1;
-    if first.confidence >= STANDS_OUT && first.confidence >= BEFORE_THE_SECOND * second && (!guessed || alone) {
+    let least = if alone { FAMILY_KNOWN } else { STANDS_OUT };
+    if first.confidence >= least && first.confidence >= BEFORE_THE_SECOND * second && (!guessed || alone) {
         return Conclusion::Likely;
     }
     let family = Family::of(first.cause.id);

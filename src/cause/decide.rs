@@ -156,6 +156,34 @@ const TESTS: &[Test] = &[
         ],
     },
     Test {
+        id: "memory-at-start",
+        act: |incident| {
+            let nobody = incident.event.facts.number(Number::NoKillableProcess).is_some();
+            nobody.then(|| {
+                (
+                    "linux",
+                    text!(
+                        en: "the kernel's line `Memory: <available>/<whole> available` as it starts",
+                        zh: "内核启动时的 `Memory: …/… available` 一行"
+                    ),
+                )
+            })
+        },
+        about: &[DriverOrUnrelated],
+        outcomes: &[
+            (
+                HostMemory,
+                "less than the board has, or most of it taken by the initramfs and what is reserved",
+                "少于板上的内存，或大部分被 initramfs 与保留内存占去",
+            ),
+            (
+                DriverOrUnrelated,
+                "most of it is available: a driver or the kernel itself took it since",
+                "大部分可用：之后被驱动或内核自身占去",
+            ),
+        ],
+    },
+    Test {
         id: "limits",
         act: |incident| {
             // A limit that the log prints and shows to be reached is known, and one that the program names is its own.
@@ -540,6 +568,14 @@ const TESTS: &[Test] = &[
         // the account is held against.
         id: "size-of-the-weights",
         act: |incident| {
+            // An engine's pool hides its weights behind it, and its files tell their size.
+            if pooled(incident) && !incident.event.on_pytorch() && loads(incident) && running(incident) {
+                let files = text!(
+                    en: "du -shL <model>   # its files, against what the device has",
+                    zh: "du -shL <model>   # 模型文件大小，与设备容量比较"
+                );
+                return Some(("shell", files));
+            }
             // What was refused although it was free is not decided by its size.
             let here =
                 asker(incident) == Asker::Tensor && incident.event.on_pytorch() && !refused_although_free(incident);

@@ -49,6 +49,13 @@ fn refute(incident: &Incident) -> Text {
             zh: "设置 `num_workers=0` 运行一次：若仍然失败，则填满 /dev/shm 的不是本任务。"
         );
     }
+    if incident.event.has(Sign::SystemV) {
+        return text!(
+            en: "Run `ipcs -lm; ipcs -mu`: if the segments and their pages stay far below the limits, shared memory is \
+                 not the matter.",
+            zh: "执行 `ipcs -lm; ipcs -mu`：若段数与页数都远低于上限，则不是共享内存的问题。"
+        );
+    }
     text!(
         en: "Run `df -h /dev/shm` inside the container while the job runs: if far more stays available than is asked \
              for at a time, shared memory is not the matter.",

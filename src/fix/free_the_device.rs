@@ -159,6 +159,7 @@ fn unnamed(case: &Case) -> Advice {
         zh: "报错没有给出其他进程占用多少；出错时的 {zh} 可以看到"
     );
     Draft::new(case, &FIX)
+        .when("table-nearly-fits", table_nearly_fits(case))
         .when("listed", !one && !any)
         .when("any", !one && any)
         .when("one-memory", one)
@@ -180,4 +181,13 @@ fn unnamed(case: &Case) -> Advice {
             ),
             case.situation(),
         ))
+}
+
+/// What a desktop and its windows hold of a card.
+const DESKTOP: i128 = 512 << 20;
+
+/// True where a miner's table, which has one size, lacks no more than a desktop holds.
+fn table_nearly_fits(case: &Case) -> bool {
+    let lacks = case.requested().zip(case.free()).map(|(asked, free)| asked.middle() - free.middle());
+    case.context.origin.mines && lacks.is_some_and(|lacks| lacks <= DESKTOP)
 }

@@ -192,7 +192,7 @@ def main():
     reports = [report for report in everything if report.fails]
     others = [report for report in everything if not report.fails]
     spread, temperature = data["learnt_from"]["spread"], data["temperature"]
-    model = r.Model(data)
+    model = r.Model(data, r.sets(reports))
 
     def by_source(model):
         return judged(reports, temperature, lambda found: r.out_of_fold(model, found, spread, args.folds))
@@ -221,7 +221,7 @@ def main():
         told = [report for report in reports if not report.planted]
         base = Tally(told, ranked)
         for mechanism in data["mechanisms"]:
-            less = Tally(told, by_source(r.Model(data, (mechanism,))))
+            less = Tally(told, by_source(r.Model(data, r.sets(reports), (mechanism,))))
             change = [100 * (np.mean(less.counts[key]) - np.mean(base.counts[key])) for key in keys]
             print(f"{mechanism:24}  " + "  ".join(f"{value:+7.1f}" for value in change))
     return 0

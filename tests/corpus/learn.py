@@ -46,7 +46,7 @@ def main():
     reports = r.learnable(r.gather(args.oomdoc, args.folders))
     if not reports:
         sys.exit("no labelled report in the folders")
-    model = r.Model(data)
+    model = r.Model(data, r.sets(reports))
 
     trials = {}
     for spread in [args.spread] if args.spread else SPREADS:
@@ -90,7 +90,7 @@ def main():
         for level, row in entry["levels"].items():
             settle((mechanism, level), row)
         if any(free[model.columns[mechanism, level]] for level in entry["levels"]):
-            less = r.Model(data, without=(mechanism,))
+            less = r.Model(data, r.sets(reports), without=(mechanism,))
             without, less_mask, natural = told(*r.out_of_fold(less, reports, spread, near=near), reports)
             entry["effect"] = {
                 "first": round(100 * (first - right(without, less_mask, natural)), 1),

@@ -126,24 +126,37 @@ def learnable(reports):
 # of all 68.9 and 69.3.
 BY_FIGURES = 3.0
 
-# How far a planted log's own priors may move from those of reports: causes are planted about equally often, and what that
-# teaches of their frequency holds nowhere else.
+# How far a planted log's own priors may move from those that all share: causes are planted about equally often, and what
+# that teaches of their frequency holds nowhere else. Priors of the other sets move as far as any weight.
 PLANTED_SPREAD = 2.0
 
 
-class Model:
-    """Stated log-odds and how to learn from reports."""
+# The first part of the name of a set's own prior. How often each cause comes differs between sets, by who looked for the
+# reports, where, and what they took for a first cause: learnt as if it did not, the difference goes into what the
+# mechanisms are worth. Of reports by a set of which nothing was learnt (dev, second) 71.8 % of the first causes are right
+# in place of 68.9, and 82 % in place of 72 of those by figures.
+SET = "set"
 
-    def __init__(self, data, without=()):
-        self.columns, stated, self.names = {}, [], []
+
+def sets(reports):
+    return {report.folder for report in reports}
+
+
+class Model:
+    """Stated log-odds and how to learn from reports; `sets` are the folders of these, each of which has priors of its own
+    that serve to learn the rest and for nothing else."""
+
+    def __init__(self, data, sets, without=()):
+        self.columns, stated, self.names, self.sets = {}, [], [], sorted(sets)
         for asker, row in data["priors"].items():
             self._column(("prior", asker), row["stated"], stated)
         for mechanism, entry in data["mechanisms"].items():
             if mechanism not in without:
                 for level, row in entry["levels"].items():
                     self._column((mechanism, level), row["stated"], stated)
-        for asker in data["priors"]:
-            self._column(("planted", asker), {}, stated)
+        for folder in self.sets:
+            for asker in data["priors"]:
+                self._column((SET, folder, asker), {}, stated)
         self.stated = np.array(stated)
         self.allowed = {
             asker: np.array([cause in row["stated"] for cause in CAUSES]) for asker, row in data["priors"].items()}
@@ -153,16 +166,16 @@ class Model:
         self.names.append(name)
         stated.append([weights.get(cause, 0.0) for cause in CAUSES])
 
-    def matrix(self, reports, planted=False):
-        """`planted` lets planted logs have priors of their own, which serve to learn the rest and for nothing else."""
+    def matrix(self, reports, of_sets=False):
+        """What each report shows, by column; `of_sets`: the priors of its set as well."""
         x = np.zeros((len(reports), len(self.names)))
         mask = np.ones((len(reports), len(CAUSES)), bool)
         for i, report in enumerate(reports):
             for name in [("prior", report.asker), *report.levels]:
                 if name in self.columns:
                     x[i, self.columns[name]] = 1.0
-            if report.planted and planted:
-                x[i, self.columns["planted", report.asker]] = 1.0
+            if of_sets:
+                x[i, self.columns[SET, report.folder, report.asker]] = 1.0
             mask[i] = self.allowed.get(report.asker, mask[i])
         return x, mask
 
@@ -172,13 +185,13 @@ class Model:
         for report in reports:
             for name in [("prior", report.asker), *report.levels]:
                 seen[name].add(report.source)
-        return np.array([name[0] == "planted" or len(seen[name]) >= least for name in self.names])
+        return np.array([name[0] == SET or len(seen[name]) >= least for name in self.names])
 
     def learn(self, reports, spread, share=0.85, start=None):
         """Maximum of the posterior: log-likelihood of the labels, of which the first accepted cause has `share` and the
         others the rest, each report counted by how sure its label is, with a Gaussian prior of standard deviation
         `spread` around the stated values."""
-        x, mask = self.matrix(reports, planted=True)
+        x, mask = self.matrix(reports, of_sets=True)
         target = np.zeros(mask.shape)
         for i, report in enumerate(reports):
             known = [CAUSES.index(cause) for cause in report.want if cause in CAUSES]
@@ -197,9 +210,9 @@ class Model:
         free = self.free(reports)[:, None] * np.ones_like(self.stated)
         # A cause that an asker's priors do not name stays out.
         for name, at in self.columns.items():
-            if name[0] in ("prior", "planted"):
-                free[at] *= self.allowed[name[1]]
-        spread = np.array([PLANTED_SPREAD if name[0] == "planted" else spread for name in self.names])[:, None]
+            if name[0] in ("prior", SET):
+                free[at] *= self.allowed[name[-1]]
+        spread = np.array([PLANTED_SPREAD if name[:2] == (SET, "planted") else spread for name in self.names])[:, None]
 
         def loss(weights):
             p, log_p = probabilities(x @ weights, mask)

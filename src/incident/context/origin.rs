@@ -306,6 +306,7 @@ const MINING: &[&str] = &[
     "dag buffer",
     "dag epoch",
     "buffer for dag",
+    "dag for epoch",
     "dag generation",
     "generating dag",
     "spinning up miners",
