@@ -153,7 +153,7 @@ pub fn conclude(incident: &Incident, findings: &[Finding]) -> Conclusion {
     if guessed && incident.event.has(Sign::KilledWithoutProof) {
         return Conclusion::Open;
     }
-    // Where no other cause is worth telling, there is nothing to decide between.
+    // Where no other cause is worth telling, there is nothing to decide between, and the cause is all of its family.
     let alone = findings.len() == 1;
     let least = if alone { FAMILY_KNOWN } else { STANDS_OUT };
     if first.confidence >= least && first.confidence >= BEFORE_THE_SECOND * second && (!guessed || alone) {

@@ -568,8 +568,11 @@ const TESTS: &[Test] = &[
         // the account is held against.
         id: "size-of-the-weights",
         act: |incident| {
+            if !loads(incident) || !running(incident) {
+                return None;
+            }
             // An engine's pool hides its weights behind it, and its files tell their size.
-            if pooled(incident) && !incident.event.on_pytorch() && loads(incident) && running(incident) {
+            if pooled(incident) && !incident.event.on_pytorch() {
                 let files = text!(
                     en: "du -shL <model>   # its files, against what the device has",
                     zh: "du -shL <model>   # 模型文件大小，与设备容量比较"
@@ -579,7 +582,7 @@ const TESTS: &[Test] = &[
             // What was refused although it was free is not decided by its size.
             let here =
                 asker(incident) == Asker::Tensor && incident.event.on_pytorch() && !refused_although_free(incident);
-            (here && loads(incident) && running(incident)).then(|| {
+            here.then(|| {
                 let piped = |frame: &Frame| frame.code.as_deref().is_some_and(|code| code.contains("pipe"));
                 let all = match incident.context.trainer.value() {
                     Some(Trainer::Diffusers) if incident.context.frames.iter().any(piped) => {

@@ -40,6 +40,13 @@ fn doc() -> Text {
 }
 
 fn refute(incident: &Incident) -> Text {
+    if incident.event.has(Sign::SystemV) {
+        return text!(
+            en: "Run `ipcs -lm; ipcs -mu`: if the segments and their pages stay far below the limits, shared memory is \
+                 not the matter.",
+            zh: "执行 `ipcs -lm; ipcs -mu`：若段数与页数都远低于上限，则不是共享内存的问题。"
+        );
+    }
     let loads = incident.event.has(Sign::DataLoaderWorker)
         || incident.event.program.pytorch_allocator() == PytorchAllocator::Yes
         || incident.context.workers.is_known();
@@ -47,13 +54,6 @@ fn refute(incident: &Incident) -> Text {
         return text!(
             en: "Run once with `num_workers=0`: if it fails as before, what fills /dev/shm is not the job's own.",
             zh: "设置 `num_workers=0` 运行一次：若仍然失败，则填满 /dev/shm 的不是本任务。"
-        );
-    }
-    if incident.event.has(Sign::SystemV) {
-        return text!(
-            en: "Run `ipcs -lm; ipcs -mu`: if the segments and their pages stay far below the limits, shared memory is \
-                 not the matter.",
-            zh: "执行 `ipcs -lm; ipcs -mu`：若段数与页数都远低于上限，则不是共享内存的问题。"
         );
     }
     text!(

@@ -158,11 +158,6 @@ impl<'a> Case<'a> {
         (found + (1.0 - claimed).max(0.0) * RESIDUAL).clamp(0.0, 1.0)
     }
 
-    /// True where no cause is likelier.
-    pub fn leads(&self, cause: CauseId) -> bool {
-        self.findings.first().is_some_and(|first| first.cause.id == cause)
-    }
-
     /// The cause that stands for "simply too much" of this resource.
     fn plain_shortage(&self) -> CauseId {
         match self.resource() {

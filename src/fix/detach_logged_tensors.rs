@@ -76,13 +76,11 @@ pub const FIX: Fix = Fix {
     advise,
 };
 
-/// From this share on growth is a cause worth a change, as it is where no cause is likelier; else something must show
-/// that tensors are kept.
+/// From this share on growth is a cause worth a change; below it, something must show that tensors are kept.
 const LIKELY: f64 = 0.35;
 
 fn suspected(case: &Case) -> bool {
     case.confidence(CauseId::LeakGrowth) >= LIKELY
-        || case.leads(CauseId::LeakGrowth)
         || case.clue(Clue::Accumulates)
         || case.clue(Clue::KeepsTensors)
         || storing(case).is_some()

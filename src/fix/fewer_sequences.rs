@@ -66,7 +66,8 @@ fn advise(case: &Case) -> Advice {
         return Advice::Silent;
     }
     // A shard that ends before it is ready has seen no batch: its router warms it up later (launcher/src/main.rs).
-    if case.engine() == Some(Program::Tgi) && case.loading() {
+    // TurboMind makes its buffers behind the weights.
+    if matches!(case.engine(), Some(Program::Tgi | Program::Lmdeploy)) && case.loading() {
         return Advice::Silent;
     }
     // Of an embedding the whole text is one physical batch.

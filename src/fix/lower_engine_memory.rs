@@ -70,6 +70,12 @@ fn advise(case: &Case) -> Advice {
             zh: "它的份额限制整个进程（包括预热）：份额越小，失败的部分可用的越少"
         ));
     }
+    if case.loading() && (of_free || engine == Program::Lmdeploy) && !case.sign(Sign::EngineStartup) {
+        return Advice::WontHelp(text!(
+            en: "the pool is made of what the weights leave: no share of it makes room for them",
+            zh: "池用的是权重加载后剩余的显存：改变它的份额不能为权重腾出空间"
+        ));
+    }
     let budget = Budget::of(&case.incident.event.facts);
     let at_start = case.sign(Sign::EngineStartup) && budget.share.is_some();
     let computed = if at_start { budget.share_of_free() } else { share_beside(case, &budget) };

@@ -130,7 +130,6 @@ BY_FIGURES = 3.0
 # that teaches of their frequency holds nowhere else. Priors of the other sets move as far as any weight.
 PLANTED_SPREAD = 2.0
 
-
 # The first part of the name of a set's own prior. How often each cause comes differs between sets, by who looked for the
 # reports, where, and what they took for a first cause: learnt as if it did not, the difference goes into what the
 # mechanisms are worth. Of reports by a set of which nothing was learnt (dev, second) 71.8 % of the first causes are right
@@ -139,22 +138,23 @@ SET = "set"
 
 
 def sets(reports):
+    """The folders that reports are of."""
     return {report.folder for report in reports}
 
 
 class Model:
-    """Stated log-odds and how to learn from reports; `sets` are the folders of these, each of which has priors of its own
-    that serve to learn the rest and for nothing else."""
+    """Stated log-odds and how to learn from reports. Each of `folders` has priors of its own, which serve to learn the
+    rest and for nothing else."""
 
-    def __init__(self, data, sets, without=()):
-        self.columns, stated, self.names, self.sets = {}, [], [], sorted(sets)
+    def __init__(self, data, folders, without=()):
+        self.columns, stated, self.names = {}, [], []
         for asker, row in data["priors"].items():
             self._column(("prior", asker), row["stated"], stated)
         for mechanism, entry in data["mechanisms"].items():
             if mechanism not in without:
                 for level, row in entry["levels"].items():
                     self._column((mechanism, level), row["stated"], stated)
-        for folder in self.sets:
+        for folder in sorted(folders):
             for asker in data["priors"]:
                 self._column((SET, folder, asker), {}, stated)
         self.stated = np.array(stated)

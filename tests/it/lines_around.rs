@@ -313,8 +313,7 @@ fn a_graph_that_was_built_again_and_again_is_growth() {
     };
     assert_eq!(first_cause(&failed("block1_conv2_77/convolution")), "leak_growth");
     assert_eq!(first_cause(&failed("gradients_412/layer3/mul_grad/Mul")), "leak_growth");
-    let plain = incident(&failed("batch_normalization_94/convolution"));
-    assert!(!plain["mechanisms"].as_array().unwrap().iter().any(|one| one["id"] == "kept-things"), "{plain}");
+    assert_ne!(first_cause(&failed("batch_normalization_94/convolution")), "leak_growth");
     assert!(report(&failed("gradients_412/layer3/mul_grad/Mul")).contains("clear_session()"));
 }
 

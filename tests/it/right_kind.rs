@@ -680,6 +680,7 @@ fn a_segment_of_system_v_is_no_file_in_dev_shm() {
     let told = report(log);
     assert!(told.contains("ipcs -lm") && told.contains("kernel.shmmni"), "{told}");
     assert!(!told.contains("/dev/shm is full") && !told.contains("shm-size"), "{told}");
+    assert!(told.contains("ipcs -lm; ipcs -mu") && !told.contains("df -h /dev/shm"), "{told}");
     let posix = report(
         "ERROR:  could not resize shared memory segment \"/PostgreSQL.17\" to 16777216 bytes: No space left on device\n",
     );
@@ -1201,4 +1202,56 @@ fn lines_of_a_list_are_no_load_told_twice() {
                llama_model_loader: - type q6_K:   33 tensors\nggml_backend_cuda_buffer_type_alloc_buffer: allocating 4176.95 MiB on \
                device 0: cudaMalloc failed: out of memory\n";
     assert!(!report(log).contains("same load twice"), "{}", report(log));
+}
+
+#[test]
+fn a_kernel_that_finds_nobody_to_kill_is_asked_what_it_had_at_its_start() {
+    let log = |last: &str| {
+        format!(
+            "[    4.120000] 65536 pages RAM\n[    4.120400] Tasks state (memory values in pages):\n[    4.120800] [  pid  ]   \
+             uid  tgid total_vm      rss pgtables_bytes swapents oom_score_adj name\n[    4.121200] {last}\n"
+        )
+    };
+    let told = report(&log("Out of memory and no killable processes..."));
+    assert!(told.contains("available` as it starts"), "{told}");
+    let killed = "[  411.2] Out of memory: Killed process 871 (solve) total-vm:9000000kB, anon-rss:8000000kB, file-rss:0kB, \
+                  shmem-rss:0kB, UID:0 pgtables:16000kB oom_score_adj:0\n";
+    assert!(!report(killed).contains("as it starts"), "{}", report(killed));
+}
+
+#[test]
+fn an_engine_of_its_own_memory_is_asked_for_the_size_of_its_files() {
+    let log = "$ CUDA_VISIBLE_DEVICES=3,4 lmdeploy serve api_server /srv/model/big-70B --backend turbomind\nTraceback (most \
+               recent call last):\n  File \"/opt/lmdeploy/lmdeploy/serve/async_engine.py\", line 198, in \
+               _build_turbomind\n    self.engine = tm.TurboMind.from_pretrained(\n  File \
+               \"/opt/lmdeploy/lmdeploy/turbomind/turbomind.py\", line 145, in _create_weight_func\n    \
+               model_comm.create_shared_weights(device_id, rank)\nRuntimeError: [TM][ERROR] CUDA runtime error: out of \
+               memory /opt/lmdeploy/src/turbomind/utils/memory_utils.cu:32\n";
+    let told = report(log);
+    assert!(told.contains("du -shL <model>"), "{told}");
+    // Its pool is made behind the weights.
+    for useless in ["lower-engine-memory", "fewer-sequences"] {
+        assert!(!offers_for(log).contains(&useless), "{told}");
+    }
+    // Of PyTorch's own weights the script knows the size.
+    let own = format!("  File \"train.py\", line 9, in <module>\n    model.to('cuda')\n{FULL_CARD}\n");
+    assert!(!report(&own).contains("du -shL"), "{}", report(&own));
+}
+
+#[test]
+fn a_miners_table_that_nearly_fits_wants_the_card_for_itself() {
+    let log = |free: &str| {
+        format!(
+            "20220221 19:02:44 T-Rex NVIDIA GPU miner\n20220221 19:02:44 + GPU #0: [ID=0] Gigabyte GeForce RTX 2060\n20220221 \
+             19:02:46 ERROR: Can't find nonce with device [ID=0, GPU #0], Device does not have enough free memory to hold \
+             the DAG for epoch 65. Required: 4.98 GB, free: {free} GB.\n"
+        )
+    };
+    let cured = |free: &str| {
+        let found = offers_for(&log(free));
+        found.iter().position(|id| *id == "free-the-device")
+    };
+    assert_eq!(cured("4.92"), Some(0), "{}", report(&log("4.92")));
+    // What lacks more is no desktop's.
+    assert_ne!(cured("1.92"), Some(0), "{}", report(&log("1.92")));
 }

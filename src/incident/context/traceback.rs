@@ -580,8 +580,11 @@ fn saves(function: &str) -> bool {
 }
 
 /// Functions that make or fill a model's weights, of engines above all: `quant_method.create_weights(…)`.
-const LOADERS: [&str; 6] = [
+const LOADERS: [&str; 8] = [
     "create_weights",
+    // LMDeploy's, of each rank.
+    "_create_weight",
+    "_create_weight_func",
     "load_weights",
     "weight_loader",
     "_initialize_model",
