@@ -49,6 +49,7 @@ mod setting;
 mod shells;
 pub mod simulation;
 pub mod slurm;
+pub mod solvers;
 pub mod stated;
 pub mod sycl;
 pub(crate) mod syslog;
@@ -356,6 +357,7 @@ pub const DIALECTS: &[&Dialect] = &[
     &sycl::DIALECT,
     &rust_gpu::DIALECT,
     &simulation::DIALECT,
+    &solvers::DIALECT,
     &pytorch::DIALECT,
     &nccl_shm::DIALECT,
     &dataloader::DIALECT,
@@ -551,7 +553,9 @@ impl Look {
             || event.program.kind() == Kind::Runtime
             || event.program.kind() == Kind::GpuApi;
         if self.inside_engine && foreign && !event.has(Sign::Generic) {
-            if event.facts.sizes.is_empty() {
+            if solvers::counts_numbers(&event) {
+                // They have no unit.
+            } else if event.facts.sizes.is_empty() {
                 net::read_figures(document, position, &mut event, field::text(document, position), Base::Binary);
             } else {
                 net::read_state(document, position, &mut event);

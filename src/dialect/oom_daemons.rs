@@ -1,5 +1,5 @@
-//! Programs that kill before the kernel must: systemd-oomd, earlyoom, nohang, Facebook's oomd; and what systemd tells
-//! of the units that died.
+//! Programs that kill before the kernel must: systemd-oomd, earlyoom, nohang, Facebook's oomd, Android's lmkd; and what
+//! systemd tells of the units that died.
 
 use super::labelled::Labelled;
 use super::wording::{self, Unit, WORDING, Wording};
@@ -7,6 +7,7 @@ use super::{Dialect, Event, Fact, Resource, Sign, Standing, field};
 use crate::domain::{Number, Program};
 use crate::evidence::{Known, Span};
 use crate::input::Document;
+use crate::text;
 use crate::units::{Base, Figure, MIB};
 
 pub const DIALECT: Dialect = Dialect {
@@ -23,6 +24,7 @@ pub const DIALECT: Dialect = Dialect {
         "(?i)requires corrective actions",
         "(?i)require corrective actions",
         "there was reclaim activity",
+        "lowmemorykiller",
     ],
     read,
 };
@@ -117,6 +119,9 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     if line.contains("sending SIG") {
         return earlyoom(document, position);
     }
+    if line.contains("lowmemorykiller") {
+        return lmkd(document, position, line);
+    }
     let acted = line.contains("Killed ") || line.contains("Marked ");
     if line.contains("systemd-oomd killed") || line.contains("oomd") && acted {
         return Some(systemd_oomd(document, position));
@@ -134,6 +139,33 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     let message = field::joined(document, position, 3);
     let reason = ["duetomemoryused(", "duetomemorypressurefor"].iter().any(|reason| message.contains(reason));
     reason.then(|| systemd_oomd(document, position))
+}
+
+/// Android's killer: `lowmemorykiller: Kill 'com.example.chat' (15964), uid 10137, oom_score_adj 500 to free 92212kB
+/// rss, 33036kB swap; reason: low watermark is breached and swap is low (712kB < 389076kB)` (system/memory/lmkd), and
+/// the kernel's before 4.12, `Killing 'com.example' (900) (tgid 900), adj 800,`.
+fn lmkd(document: &Document, position: usize, line: &str) -> Option<Event> {
+    /// From here on an application is only cached, and closed whenever memory is wanted (ProcessList.java).
+    const CACHED: u64 = 900;
+    let (_, tail) = line.split_once("Kill '").or_else(|| line.split_once("Killing '"))?;
+    let (name, tail) = tail.split_once("' (")?;
+    let pid = field::leading_number(tail)?;
+    let mut event = field::event(document, position, "android-lmkd", Program::named("lmkd")?, Resource::Host);
+    event.sign(Sign::KilledWithProof);
+    field::note_pid(&mut event, Some(pid));
+    event.facts.process_name = Known::Seen(name.to_string(), event.at);
+    match field::size_after(tail, "to free ", Base::Binary) {
+        Some(held) => event.facts.note(Fact::Process, held.at(event.at)),
+        None => event.sign(Sign::NoFigures),
+    }
+    let adjustment = ["oom_score_adj ", "adj "].iter().find_map(|label| field::number_after(tail, label));
+    if adjustment.is_some_and(|adjustment| adjustment >= CACHED) {
+        event.make_harmless(text!(
+            en: "Android closed an application that was only cached, as it does whenever memory is wanted",
+            zh: "Android 关闭了一个仅处于缓存状态的应用：需要内存时它总会这样做"
+        ));
+    }
+    Some(event)
 }
 
 /// A unit of which the service manager saw the kernel, or systemd-oomd, kill a process.
@@ -330,6 +362,23 @@ mod tests {
         assert_eq!(events[0].facts.process_name.get().map(String::as_str), Some("py thon"));
         assert_eq!(events[1].standing, Standing::Follower);
         assert!(all("earlyoom: sending SIGTERM when mem <= 10.00% and swap <= 10.00%,").is_empty());
+    }
+
+    #[test]
+    fn android_kills_whom_it_must_and_closes_what_is_cached() {
+        let log = |adjustment: u32| {
+            all(&format!(
+                "04-29 09:41:12.195   300   300 I lowmemorykiller: Kill 'org.example.chat' (10280), uid 10028, \
+                 oom_score_adj {adjustment} to free 45088kB rss, 33516kB swap; reason: min watermark is breached and \
+                 swap is low (130588kB < 192936kB)"
+            ))
+        };
+        let killed = log(0).remove(0);
+        assert!(killed.has(Sign::KilledWithProof) && killed.standing != Standing::Harmless);
+        assert_eq!(killed.facts.get(Fact::Process).map(|held| held.bytes), Some(45088 << 10));
+        assert_eq!(killed.facts.process_name.get().map(String::as_str), Some("org.example.chat"));
+        assert_eq!(log(935)[0].standing, Standing::Harmless);
+        assert!(all("I lowmemorykiller: Using psi monitors for memory pressure detection").is_empty());
     }
 
     #[test]

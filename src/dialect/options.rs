@@ -53,7 +53,10 @@ pub(super) fn complete(document: &Document, position: usize, event: &mut Event) 
         (Program::Node, Resource::Host) => OLD_SPACE,
         (Program::Rapids | Program::DaskCuda, Resource::Gpu) => POOL,
         (_, Resource::Shm) => SHARED,
-        (_, Resource::Host) if event.has(Sign::Generic) => return by_name(document, position, event),
+        (_, Resource::Host) if event.has(Sign::Generic) => {
+            by_input(document, position, event);
+            return by_name(document, position, event);
+        }
         _ => return,
     };
     if is_told(event) {
@@ -120,6 +123,31 @@ fn by_name(document: &Document, position: usize, event: &mut Event) {
             event.sign(Sign::RefusedByLimit);
         }
     }
+}
+
+/// Notes that a program refused by its own division of memory, where its input sets one: `memory total 2000 mb global
+/// 700 mb` (NWChem), `memory 4 Gb` (Psi4), `%mem=8GB` (Gaussian). What their megabyte is differs, so no figure is read.
+fn by_input(document: &Document, position: usize, event: &mut Event) {
+    const REFUSED: [&str; 4] = ["insufficient memory", "no memory left", "not enough memory", "memory exhausted"];
+    let lower = event.message.to_ascii_lowercase();
+    if event.resource != Resource::Host || !REFUSED.iter().any(|words| lower.contains(words)) {
+        return;
+    }
+    if field::before(position, BEFORE).any(|at| sets_memory(field::text(document, at))) {
+        event.sign(Sign::RefusedByLimit);
+    }
+}
+
+/// True for a statement of an input that sets the memory of the program that reads it.
+fn sets_memory(line: &str) -> bool {
+    let lower = line.trim().to_ascii_lowercase();
+    if let Some(size) = lower.strip_prefix("%mem=") {
+        return size.starts_with(|c: char| c.is_ascii_digit());
+    }
+    let Some(rest) = lower.strip_prefix("memory ") else { return false };
+    let mut words = rest.split_whitespace().skip_while(|word| ["total", "stack", "heap"].contains(word));
+    let number = words.next().is_some_and(|word| word.parse::<f64>().is_ok());
+    number && words.next().is_some_and(|unit| ["mb", "gb", "mw", "kb"].contains(&unit))
 }
 
 /// The memory that a command lets its program have: the value of an option whose name says so, in a unit that the value

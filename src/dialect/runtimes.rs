@@ -261,6 +261,21 @@ fn counts_threads(document: &Document, position: usize) -> bool {
     around.map(|at| field::text(document, at)).any(|line| COUNTS.iter().any(|words| line.contains(words)))
 }
 
+/// No lack of memory where the system did not permit it: `os::commit_memory(…) failed; error='Operation not
+/// permitted' (errno=1)`, a few lines above.
+fn may_map(document: &Document, position: usize, event: Event) -> Option<Event> {
+    if !field::before(position, 3).any(|at| field::text(document, at).contains("(errno=1)")) {
+        return Some(event);
+    }
+    harmless(
+        event,
+        text!(
+            en: "the system does not permit the JVM to map these pages (errno 1): a right is missing, not memory",
+            zh: "系统不允许 JVM 映射这些页面（errno 1）：缺少的是权限，而不是内存"
+        ),
+    )
+}
+
 fn jvm(document: &Document, position: usize, line: &str) -> Option<Event> {
     if line.contains("Native memory allocation (") {
         let mut event = refused(document, position, "jvm-native", Program::Java);
@@ -272,13 +287,17 @@ fn jvm(document: &Document, position: usize, line: &str) -> Option<Event> {
         if let Some(asked) = asked {
             event.facts.note(Fact::Requested, asked);
         }
-        return Some(event);
+        return may_map(document, position, event);
     }
     // `There is insufficient memory for the Java Runtime Environment`, `Cannot create worker GC thread.`: why stands in
     // the line of `os,thread` before.
     if line.contains("insufficient memory for the Java") {
         let told = |at: &usize, words: &str| field::text(document, *at).contains(words);
-        let refusal = field::behind(document, position, 3).find(|at| told(at, "thread. Out of system resources"))?;
+        let Some(refusal) = field::behind(document, position, 3).find(|at| told(at, "thread. Out of system resources"))
+        else {
+            let event = refused(document, position, "jvm-native", Program::Java);
+            return may_map(document, position, event).filter(|event| event.standing == Standing::Harmless);
+        };
         let begun = field::before(position, 6).filter(|at| told(at, "pthread_create failed")).last();
         let mut event = refused(document, position, "jvm-thread", Program::Java);
         event.sign(Sign::ThreadRefused);

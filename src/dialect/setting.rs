@@ -67,6 +67,10 @@ const KNOWN: &[(&str, &str)] = &[
     ("SERVER_ERROR out of memory storing object", "memcached -m <more>"),
     ("Out of Memory Error: failed to", "SET memory_limit = '<more>'"),
     ("Out of Memory Error: could not", "SET memory_limit = '<more>'"),
+    // Documentation/admin-guide/kernel-parameters.txt: slots of 2 KiB each.
+    ("swiotlb buffer is full", "swiotlb=<more slots of 2 KiB> among the kernel's parameters"),
+    // The pools of Oracle's shared memory share this.
+    ("ORA-04031", "ALTER SYSTEM SET sga_target=<more> SCOPE=SPFILE;"),
     // vLLM, vllm/core/scheduler.py, up to 0.9.
     ("lack of CPU swap space", "swap_space=<more GiB>"),
     // STAR says how many it takes, at the least.

@@ -1,7 +1,7 @@
 //! Wordings that name their program by themselves, one row each; their figures are read by the words around them, as in
 //! the net, which could not tell the program or would not see that memory ran out.
 
-use super::{Dialect, Event, Resource, Sign, field, naming, net};
+use super::{Dialect, Event, Resource, Sign, Standing, field, naming, net};
 use crate::domain::{Number, Program};
 use crate::evidence::Span;
 use crate::input::Document;
@@ -244,6 +244,16 @@ const ROWS: &[Wording] = &[
     // refuses.
     row(&["failed to reserve page summary memory"], "go-address-space", Program::Go, Host)
         .shows(&[Sign::AddressSpaceLimit]),
+    // Its exception as another language passes it on: python-javabridge's.
+    row(&["JavaException: Java heap space"], "jvm-heap-elsewhere", Program::Java, Host)
+        .shows(&[Sign::RefusedByLimit, Sign::NoFigures]),
+    // Emscripten's older runtime (src/preamble.js), of a memory that was compiled not to grow.
+    row(&["Cannot enlarge memory arrays"], "emscripten-heap", Program::Generic, Host).shows(&[Sign::RefusedByLimit]),
+    // kernel/dma/swiotlb.c: bounce buffers of a size that is set at boot.
+    row(&["swiotlb buffer is full"], "kernel-swiotlb", Program::LinuxKernel, Host).shows(&[Sign::RefusedByLimit]),
+    // Oracle's pools within its shared memory, whose sizes are set.
+    row(&["ORA-04031: unable to allocate"], "oracle-shared-pool", Program::Generic, Host)
+        .shows(&[Sign::RefusedByLimit]),
     // Gradle's own watch over the heap of its daemon.
     row(&["after running out of JVM heap space"], "gradle-heap", Program::Java, Host).shows(&[Sign::RefusedByLimit]),
     // Gradle's client, of the process that built, and Ollama's server of the one that loads: nothing tells of what.
@@ -315,6 +325,10 @@ const TRIGGERS: &[&str] = &[
     "WebAssembly.Memory()",
     "Cannot allocate Wasm memory for new instance",
     "failed to reserve page summary memory",
+    "JavaException: Java heap space",
+    "Cannot enlarge memory arrays",
+    "swiotlb buffer is full",
+    "ORA-04031: unable to allocate",
     "after running out of JVM heap space",
     "build daemon disappeared unexpectedly",
     "Server terminated abruptly (error code: 14",
@@ -470,6 +484,12 @@ fn read(document: &Document, position: usize) -> Option<Event> {
     net::read_figures(document, position, &mut event, line, found.base);
     if found.signs == CUDNN_HANDLE {
         theanos_pool(document, position, &mut event);
+    }
+    // The kernel's word on what a program above has told as its own.
+    let told =
+        |at: usize| field::text(document, at).contains("failed to") && field::text(document, at).contains("alloc");
+    if found.slug == "kernel-swiotlb" && field::before(position, 12).any(told) {
+        event.standing = Standing::Follower;
     }
     if found.survives {
         event.sign(Sign::CaughtAndContinued);

@@ -2,7 +2,7 @@
 """How right, and how honest, the diagnosis is on labelled reports, each judged by weights that never saw its source, and
 then by weights that never saw its whole set, which is what a report from elsewhere meets.
 
-usage: evaluate.py OOMDOC [FOLDER...] [--shown] [--ablation] [--misses] [--untouched] [--folds N]
+usage: evaluate.py OOMDOC [FOLDER...] [--shown] [--ablation] [--misses] [--untouched] [--folds N] [--deals N]
 
 Needs numpy. The project's own reports and the planted logs are always judged; FOLDERs, as in reports.py, add labelled sets
 that lie elsewhere. `--shown` takes the causes that the program itself prints instead, whose weights have seen the reports
@@ -15,6 +15,9 @@ that may be learnt from. `--untouched` judges the reports that were kept back, b
              that so few cases would give on average if what is stated held exactly
   fix@3      a fix that the thread reports as the cure is among the first three; where the label has words instead of ids,
              FIXES maps them
+
+What stands behind ± is how far apart the deals of sources to folds are: each figure is the mean over several deals, since
+one of them lies two in a hundred of the figures' reports above or below it by luck.
 
 Planted logs are told apart: those of pairs of program and cause that nothing was learnt from, and the others; those that
 the log can tell and those that it cannot, of which `open` is how often the program says so. A report in which nothing was
@@ -137,40 +140,57 @@ class Tally:
             errors.append(drawn.calibration()[0])
         return np.mean(errors)
 
-    def line(self, name):
-        ece, brier, _ = self.calibration()
-        chance = self.by_chance()
-        parts = [f"{key} {100 * np.mean(self.counts[key]):.1f} ({len(self.counts[key])})" for key in (
-            "cause@1", "cause@2", "any@1", "family@1", "figures@1", "proved", "fix@3", "open") if self.counts[key]]
-        return f"{name}: {len(self.counts['found'])} reports, {sum(self.counts['found'])} found; " + "; ".join(parts) + \
-            f"; ECE {ece:.3f} ({chance:.3f}); Brier {brier:.3f}"
 
-    def table(self):
-        print("stated       cases   mean   right")
-        for at, inside in sorted(self.calibration()[2].items()):
-            mean, right = np.mean([c for c, _ in inside]), np.mean([x for _, x in inside])
-            print(f".{at} … {f'.{at + 1}' if at < 9 else '1.0'}   {len(inside):5}   {mean:.2f}   {right:.2f}")
+KEYS = ("cause@1", "cause@2", "any@1", "family@1", "figures@1", "proved", "fix@3", "open")
 
 
-def tell(reports, others, ranked):
-    """Prints all that is said of one way of judging."""
+def line(name, reports, deals):
+    """What the deals say of the reports, in the mean."""
+    tallies = [Tally(reports, ranked) for ranked in deals]
+    counts = tallies[0].counts
+    parts = []
+    for key in KEYS:
+        if counts[key]:
+            of_deals = [100 * np.mean(tally.counts[key]) for tally in tallies]
+            apart = f" ±{np.std(of_deals):.1f}" if np.std(of_deals) > 0 else ""
+            parts.append(f"{key} {np.mean(of_deals):.1f}{apart} ({len(counts[key])})")
+    ece, brier = np.mean([tally.calibration()[:2] for tally in tallies], axis=0)
+    return f"{name}: {len(counts['found'])} reports, {sum(counts['found'])} found; " + "; ".join(parts) + \
+        f"; ECE {ece:.3f} ({tallies[0].by_chance():.3f}); Brier {brier:.3f}"
+
+
+def table(reports, deals):
+    """How often what is stated is right, over all deals."""
+    tallies = [Tally(reports, ranked) for ranked in deals]
+    bins = collections.defaultdict(list)
+    for tally in tallies:
+        for at, inside in tally.calibration()[2].items():
+            bins[at] += inside
+    print("stated       cases   mean   right")
+    for at, inside in sorted(bins.items()):
+        mean, right = np.mean([c for c, _ in inside]), np.mean([x for _, x in inside])
+        print(f".{at} … {f'.{at + 1}' if at < 9 else '1.0'}   {len(inside) / len(deals):5.0f}   {mean:.2f}   {right:.2f}")
+
+
+def tell(reports, others, deals):
+    """Prints all that is said of one way of judging: the ranked causes of each report, once for each deal."""
     told = [report for report in reports if not report.planted]
-    print(Tally(told, ranked).line("reports"))
+    print(line("reports", told, deals))
     for folder in sorted({report.folder for report in told}):
-        print(Tally([report for report in told if report.folder == folder], ranked).line("  " + folder))
+        print(line("  " + folder, [report for report in told if report.folder == folder], deals))
     for name, which in (("reports", [o for o in others if not o.planted]), ("planted", [o for o in others if o.planted])):
         if which:
             print(f"no failure of memory, {name}: {sum(not report.found for report in which)} of {len(which)} left alone")
-    Tally(told, ranked).table()
+    table(told, deals)
     planted = [report for report in reports if report.planted]
     for held in (True, False):
         for derivable in (True, False):
             some = [report for report in planted if report.held == held and report.derivable == derivable]
             if some:
                 half = "never learnt from" if held else "learnt from"
-                print(Tally(some, ranked).line(f"planted, {half}, {'told by the log' if derivable else 'not told'}"))
+                print(line(f"planted, {half}, {'told by the log' if derivable else 'not told'}", some, deals))
     if planted:
-        Tally([report for report in planted if report.derivable and report.held], ranked).table()
+        table([report for report in planted if report.derivable and report.held], deals)
 
 
 def main():
@@ -182,6 +202,7 @@ def main():
     parser.add_argument("--misses", action="store_true", help="list every wrong first cause of what may be looked at")
     parser.add_argument("--untouched", action="store_true", help="the reports that were kept back, and nothing else")
     parser.add_argument("--folds", type=int, default=10)
+    parser.add_argument("--deals", type=int, default=8, help="so often the sources are dealt to the folds anew")
     args = parser.parse_args()
     data = json.loads(r.WEIGHTS.read_text())
     known = set(json.loads((r.ROOT / "src/fix/cures.json").read_text())["fixes"])
@@ -194,22 +215,26 @@ def main():
     spread, temperature = data["learnt_from"]["spread"], data["temperature"]
     model = r.Model(data, r.sets(reports))
 
+    near = [{} for _ in range(args.deals)]
+
     def by_source(model):
-        return judged(reports, temperature, lambda found: r.out_of_fold(model, found, spread, args.folds))
+        def deal(seed):
+            return lambda found: r.out_of_fold(model, found, spread, args.folds, seed, near[seed])
+        return [judged(reports, temperature, deal(seed)) for seed in range(args.deals)]
 
     if args.shown or args.untouched:
-        ranked = {(report.folder, report.id): report.shown for report in reports}
+        deals = [{(report.folder, report.id): report.shown for report in reports}]
         print("as the program prints it" + ("" if args.untouched else ": its weights have seen all but the held logs"))
     else:
-        ranked = by_source(model)
-        print(f"out of fold by source, {args.folds} folds, spread {spread}, temperature {temperature}")
-    tell(reports, others, ranked)
+        deals = by_source(model)
+        print(f"out of fold by source, {args.deals} deals of {args.folds} folds, spread {spread}, temperature {temperature}")
+    tell(reports, others, deals)
     if not args.shown and not args.untouched:
         print("\nby weights that saw nothing of the report's set")
-        tell(reports, [], judged(reports, temperature, lambda found: r.out_of_set(model, found, spread)))
+        tell(reports, [], [judged(reports, temperature, lambda found: r.out_of_set(model, found, spread))])
     if args.misses:
         for report in reports:
-            causes = ranked.get((report.folder, report.id), [])
+            causes = deals[0].get((report.folder, report.id), [])
             if not report.held and (causes[:1] or [(None, 0)])[0][0] != report.want[0]:
                 got = ", ".join(f"{cause} {share:.2f}" for cause, share in causes[:3])
                 print(f"{report.folder}/{report.id} [{report.asker}] want {report.want} got {got or 'nothing'}"
@@ -219,10 +244,13 @@ def main():
         print("\nwithout                   cause@1  any@1  family@1  figures@1")
         keys = ("cause@1", "any@1", "family@1", "figures@1")
         told = [report for report in reports if not report.planted]
-        base = Tally(told, ranked)
+
+        def shares(deals):
+            return np.array([[100 * np.mean(Tally(told, ranked).counts[key]) for key in keys] for ranked in deals]).mean(0)
+
+        base = shares(deals)
         for mechanism in data["mechanisms"]:
-            less = Tally(told, by_source(r.Model(data, r.sets(reports), (mechanism,))))
-            change = [100 * (np.mean(less.counts[key]) - np.mean(base.counts[key])) for key in keys]
+            change = shares(by_source(r.Model(data, r.sets(reports), (mechanism,)))) - base
             print(f"{mechanism:24}  " + "  ".join(f"{value:+7.1f}" for value in change))
     return 0
 

@@ -326,3 +326,129 @@ fn a_command_in_brackets_runs_and_a_code_of_137_is_a_kill() {
                   killing daemon PID 81022).\n";
     assert_eq!(text(daemon, "resource"), "host");
 }
+
+#[test]
+fn emscriptens_heap_that_may_not_grow_is_a_limit() {
+    let log = "Cannot enlarge memory arrays. Either (1) compile with  -s TOTAL_MEMORY=X  with X higher than the current value \
+               50331648, (2) compile with  -s ALLOW_MEMORY_GROWTH=1  which adjusts the size at runtime but prevents some \
+               optimizations, (3) set Module.TOTAL_MEMORY to a higher value before the program runs, or if you want malloc \
+               to return NULL (0) instead of this abort, compile with  -s ABORTING_MALLOC=0\n";
+    assert_eq!(text(log, "framework"), "emscripten");
+    assert_eq!(first_cause(log), "framework_limit");
+    assert!(report(log).contains("ALLOW_MEMORY_GROWTH=1"));
+}
+
+#[test]
+fn a_heap_of_java_that_python_reports_is_its_limit() {
+    let log = "Traceback (most recent call last):\n  File \"cellprofiler\\pipeline.pyc\", line 2024, in prepare_run\n  File \
+               \"cellprofiler\\modules\\metadata.pyc\", line 545, in prepare_run\nJavaException: Java heap space\n";
+    assert_eq!(first_cause(log), "framework_limit");
+}
+
+#[test]
+fn what_libcpp_calls_more_than_supported_is_a_request_that_failed() {
+    let log = "libc++abi: terminating with uncaught exception of type std::length_error: allocator<T>::allocate(size_t n) 'n' \
+               exceeds maximum supported size\n";
+    assert!(fails(log));
+    assert!(!fails("upload refused: the file exceeds maximum supported size\n"));
+}
+
+#[test]
+fn oracles_shared_pool_is_a_setting() {
+    let log = "ORA-04031: unable to allocate 1036152 bytes of shared memory (\"shared pool\",\"unknown object\",\"PDB Dynamic \
+               He\",\"Alloc/Free SWRF Metric CHBs\")\n";
+    assert_eq!((text(log, "framework").as_str(), first_cause(log).as_str()), ("oracle", "framework_limit"));
+    assert!(report(log).contains("sga_target"));
+    let own = "ORA-04030: out of process memory when trying to allocate 16328 bytes (koh-kghu call ,kollalos)\n";
+    assert_ne!(first_cause(own), "framework_limit");
+}
+
+#[test]
+fn pages_that_the_jvm_may_not_map_are_no_lack_of_memory() {
+    let log = |why: &str| {
+        format!(
+            "OpenJDK 64-Bit Server VM warning: INFO: os::commit_memory(0x00006f1d2a4b1000, 2555904, 1) failed; error='{why}\n#\n# \
+             There is insufficient memory for the Java Runtime Environment to continue.\n# Native memory allocation (mmap) \
+             failed to map 2555904 bytes for committing reserved memory.\n"
+        )
+    };
+    assert!(
+        !fails(&log("Operation not permitted' (errno=1)")),
+        "{}",
+        report(&log("Operation not permitted' (errno=1)"))
+    );
+    assert!(fails(&log("Cannot allocate memory' (errno=12)")));
+}
+
+#[test]
+fn an_allocator_of_the_host_is_no_devices() {
+    let log = ">>> from faster_whisper import WhisperModel\n>>> model = WhisperModel(\"large-v3\", device=\"cuda\", \
+               compute_type=\"float16\")\nmkl_malloc: failed to allocate memory\n";
+    assert_eq!(text(log, "resource"), "host");
+    let msvc = "    pipe = openvino_genai.Text2ImagePipeline(args.model_dir, device)\nRuntimeError: Exception from \
+                src\\inference\\src\\cpp\\core.cpp:113:\nException from src\\core\\src\\runtime\\allocator.cpp:79:\nbad \
+                allocation\n";
+    assert_eq!(text(msvc, "resource"), "host");
+}
+
+#[test]
+fn an_input_that_divides_the_memory_is_a_limit() {
+    let log = |deck: &str| {
+        format!(
+            "          Northwest Computational Chemistry Package (NWChem) 7.0.2\n\n{deck}\ntask scf energy\n\n \
+             fock_rep_txs: insufficient memory            179833403\n"
+        )
+    };
+    assert_eq!(first_cause(&log("memory total 2000 mb global 700 mb")), "framework_limit");
+    assert!(report(&log("memory total 2000 mb global 700 mb")).contains("memory total <MB> mb"));
+    assert_ne!(first_cause(&log("memory of the molecule")), "framework_limit");
+}
+
+#[test]
+fn a_builder_of_an_index_that_gives_up_has_failed() {
+    let log = "Ran out of memory; automatically trying more memory-economical parameters.\nCould not find approrpiate bmax/dcv \
+               settings for building this index.\nPlease try indexing this reference on a computer with more memory.\nError: \
+               Encountered internal HISAT2 exception (#1)\n";
+    assert!(fails(log));
+}
+
+#[test]
+fn a_crash_between_dashes_is_no_option() {
+    assert!(fails("---crashlog(std::system_error(Out of device memory))---\nGPU: GeForce GTX 750\n"));
+}
+
+#[test]
+fn an_image_of_a_swapchain_is_the_devices() {
+    let log =
+        "Encountered Vulkan error c4641cbd while creating swapchain: Failed to allocate memory for Vulkan image\n";
+    assert_eq!(text(log, "resource"), "gpu");
+}
+
+#[test]
+fn the_line_of_a_function_is_no_size() {
+    let log = "W Adreno-GSL: <gsl_ldd_control:549>: ioctl fd 58 code 0xc0300945 (IOCTL_KGSL_GPUOBJ_ALLOC) failed: errno 12 Out \
+               of memory\nE Adreno-GSL: <gsl_memory_alloc_pure:2354>: GSL MEM ERROR: kgsl_sharedmem_alloc ioctl failed.\nE \
+               libc++abi: terminating with uncaught exception of type tvm::runtime::InternalError:\n";
+    let told = incident(log);
+    assert!(told["facts"].get("requested_bytes").is_none(), "{told}");
+}
+
+#[test]
+fn a_marker_within_a_word_names_nobody() {
+    let log = "Error out of memory at /work/Install_Tools/charmm/source/fftdock/cuda_grid_lig.cu:174  in generating ligand grids \
+               using GPU\n";
+    assert_ne!(text(log, "framework"), "rapids");
+    assert_ne!(text(&log.replace("charmm/source", "aircraft/mesh"), "framework"), "rapids");
+}
+
+#[test]
+fn a_call_of_cudas_driver_is_the_devices() {
+    assert_eq!(text("MemoryError: cuMemAlloc failed: out of memory\n", "resource"), "gpu");
+}
+
+#[test]
+fn bounce_buffers_have_the_size_of_their_parameter() {
+    let log = "[   12.470000] RKNPU fde40000.npu: swiotlb buffer is full (sz: 6422528 bytes)\n";
+    assert_eq!(first_cause(log), "framework_limit");
+    assert!(report(log).contains("swiotlb=<more slots"), "{}", report(log));
+}

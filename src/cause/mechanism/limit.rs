@@ -13,6 +13,13 @@ use crate::units::{GIB, Interval, percent};
 /// PyTorch supports has 8 GB, which gives 9.07 GiB: a lower limit was set by somebody.
 const LEAST_METAL_LIMIT: i128 = 9 * GIB as i128;
 
+/// True for the default limit of an older Mac's own graphics card, 1.7 times its 2 or 4 GB: cards of 4 GB printed 6.67
+/// to 6.91 GiB.
+fn of_a_card(limit: Interval) -> bool {
+    const CARDS: [i128; 2] = [2 << 30, 4 << 30];
+    CARDS.iter().any(|card| limit.high * 100 >= card * 165 && limit.low * 100 <= card * 174)
+}
+
 /// A monitor that kills below this share of the machine's memory does so before it is short; Ray's own is 0.95.
 pub const WATCHED: f64 = 0.9;
 
@@ -160,14 +167,14 @@ pub const LIMIT: Mechanism = Mechanism {
                         ),
                     );
                 }
-                if cap.high < LEAST_METAL_LIMIT {
+                if cap.high < LEAST_METAL_LIMIT && !of_a_card(cap) {
                     return Some(
                         Reading::new(
                             "lowered-watermark",
                             text!(
                                 en: "the limit is {limit}, below the 9 GiB that a Mac with 8 GiB of unified memory \
-                                     allows by default: it was lowered, or the GPU has memory of its own",
-                                zh: "上限为 {limit}，低于 8 GiB 统一内存 Mac 默认的 9 GiB：被人为调低，或 GPU 自带显存"
+                                     allows by default, and none that a card of its own has: it was lowered",
+                                zh: "上限为 {limit}，低于 8 GiB 统一内存 Mac 默认的 9 GiB，也非独立显卡的默认值：被人为调低"
                             ),
                         )
                         .at(place(event, at)),
@@ -355,6 +362,12 @@ mod tests {
         let mut apple = torch(&[(Fact::FractionLimit, "4.00 GiB"), (Fact::Requested, "1.00 GiB")]);
         apple.event.sign(Sign::Mps);
         assert_eq!(level(&LIMIT, &apple), Some("lowered-watermark"));
+        // A card of 4 GB in an older Mac allows 1.7 times that.
+        for of_a_card in ["6.67 GiB", "6.80 GiB", "6.91 GiB"] {
+            let mut radeon = torch(&[(Fact::FractionLimit, of_a_card), (Fact::Requested, "1.00 GiB")]);
+            radeon.event.sign(Sign::Mps);
+            assert_eq!(level(&LIMIT, &radeon), None, "{of_a_card}");
+        }
         let reached = torch(&[
             (Fact::Requested, "2.00 GiB"),
             (Fact::Capacity, "23.69 GiB"),

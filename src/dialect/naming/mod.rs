@@ -475,9 +475,17 @@ pub fn marker(line: &str) -> Option<Program> {
     let line = head(line);
     let lowered = !line.bytes().any(|byte| byte.is_ascii_uppercase());
     let search = if lowered { &MARKERS.lowered } else { &MARKERS.as_printed };
-    let hits = search.longest(line).filter(|hit| !in_file_name(line, hit.start, hit.end));
+    let hits = search.longest(line).filter(|hit| !in_file_name(line, hit.start, hit.end) && !in_word(line, hit.start));
     let found = hits.max_by_key(|found| found.length())?;
     MARKERS.programs.get(found.number).copied()
+}
+
+/// True for a marker that begins within a word: `rmm/` of `charmm/source`, `raft/` of `aircraft/mesh`. A library's file
+/// has its name behind `lib`.
+fn in_word(line: &str, start: usize) -> bool {
+    let letter = |c: char| c.is_ascii_lowercase();
+    let (ahead, marker) = line.split_at(start);
+    ahead.ends_with(letter) && marker.starts_with(letter) && !ahead.ends_with("lib")
 }
 
 /// True for a bare word in the name of a C++ source: `src/optix_core.cpp` is of the program that calls the library, and

@@ -333,7 +333,7 @@ fn reports(line: &str, before: &str, behind: &str, said: &str) -> bool {
     }
     // The word that holds it is an option, a setting, a test, a counter or a function.
     let word = before.rsplit(char::is_whitespace).next().unwrap_or_default();
-    let option = word.starts_with("--")
+    let option = word.starts_with("--") && !word.starts_with("---")
         || word.starts_with("-x")
         || word.starts_with("-d")
         || word.starts_with("test")

@@ -33,7 +33,9 @@ pub(super) fn resource(
     }
     // `Malloc fails for dense[]`: C's own, whatever device the lines around speak of.
     let of_c = |at: usize| !lower[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
-    if lower.match_indices("malloc").any(|(at, _)| of_c(at)) {
+    // MKL's, and the text of Microsoft's library for C++'s own error.
+    let of_host = lower.contains("mkl_malloc") || lower.trim_end() == "bad allocation";
+    if of_host || lower.match_indices("malloc").any(|(at, _)| of_c(at)) {
         return Resource::Host;
     }
     let near = field::behind(document, position, 3)
@@ -49,7 +51,8 @@ pub(super) fn resource(
         }
     }
     match named.map(|program| (program, program.kind())) {
-        Some((Program::Unlisted(_), _)) | None => Resource::Host,
+        // OpenVINO runs on the processor unless a device is named.
+        Some((Program::Unlisted(_) | Program::OpenVino, _)) | None => Resource::Host,
         Some((_, Kind::HostProgram | Kind::Runtime | Kind::Scheduler | Kind::OomKiller | Kind::Unnamed)) => {
             Resource::Host
         }

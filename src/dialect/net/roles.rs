@@ -684,6 +684,11 @@ fn numbers_a_thing(before: &str) -> bool {
         return true;
     }
     let Some(key) = lead.strip_suffix(['=', ':']) else { return false };
+    // `<gsl_memory_alloc_pure:2354>`: a function and its line.
+    let name = key.trim_end_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
+    if name.len() < key.len() && name.ends_with('<') {
+        return true;
+    }
     let key = key.trim_end().rsplit(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
     THINGS.contains(&key.to_ascii_lowercase().as_str())
 }

@@ -700,6 +700,7 @@ pub const TRIGGERS: &[&str] = &[
     "(?i)ate: -12",
     "(?i)s: -12",
     "(?i)OOM detected",
+    " with more memory",
     "(?i)memlim",
     "(?i)returns NULL",
     "(?i)B VRAM",
@@ -845,6 +846,11 @@ const SENTENCES: &[(&str, Option<Resource>)] = {
         ("memory circuit breaker triggered", Some(Host)),
         // The sanitizers' own limit of one request.
         ("exceeds maximum supported size of 0x", Some(Host)),
+        // libc++, of a request that no machine has.
+        ("'n' exceeds maximum supported", Some(Host)),
+        // Aligners of genomes, once they have tried smaller ways.
+        ("on a computer with more memory", Some(Host)),
+        ("on a machine with more memory", Some(Host)),
         ("reallocation would exceed maximum size", Some(Host)),
         ("not possible with memory allowed", Some(Host)),
         ("resource limit exceeded. rss limit", Some(Host)),
@@ -1893,6 +1899,9 @@ pub fn resource(lower: &str, own: bool) -> Option<Resource> {
         "dram buffer",
         "vram",
         "cuda",
+        "cumem",
+        // Qualcomm's driver.
+        "kgsl",
         "hip",
         "rocm",
         "opencl",
@@ -1927,8 +1936,14 @@ pub fn resource(lower: &str, own: bool) -> Option<Resource> {
     const SHORT: &[&str] = &["hip", "swap", "metal", "rmm", "texture", "mmap"];
     let apart =
         |word: &str| lower.match_indices(word).any(|(at, _)| !lower[..at].ends_with(|c: char| c.is_alphanumeric()));
-    let any =
-        |words: &[&str]| words.iter().any(|word| if SHORT.contains(word) { apart(word) } else { lower.contains(word) });
+    // A chain of images to show is no place on a disk.
+    let chained = |word: &str| word == "swap" && (lower.contains("swapchain") || lower.contains("swap chain"));
+    let any = |words: &[&str]| {
+        words
+            .iter()
+            .filter(|word| !chained(word))
+            .any(|word| if SHORT.contains(word) { apart(word) } else { lower.contains(word) })
+    };
     // `not enough device memory or free host memory`: the first that is named is what the request was for.
     let first = |words: &[&str]| words.iter().filter_map(|word| lower.find(word)).min();
     let device_first = match (first(&["device memory", "gpu memory", "vram"]), first(&["host memory", "system memory"]))

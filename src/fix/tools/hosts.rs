@@ -2236,6 +2236,25 @@ pub(super) const TOOLS: &[Tool] = &[
         ],
         lacks: WITHOUT_BATCHES,
     },
+    // NWChem (manual, Memory): what stands there is of each process; total is divided among stack, heap and global.
+    Tool {
+        name: "NWChem",
+        files: &[],
+        scripts: &["nwchem"],
+        clue: None,
+        rows: &[
+            (
+                "raise-runtime-limit",
+                option("memory total <MB> mb").note("in the input; of each process", "写在输入文件；按每个进程计"),
+            ),
+            (
+                "fewer-at-once",
+                option("mpirun -np <fewer> nwchem ...")
+                    .note("the memory of the input counts for each of them", "输入文件中的 memory 按每个进程计"),
+            ),
+        ],
+        lacks: WITHOUT_BATCHES,
+    },
     // Psi4, doc/sphinxman/source/psithoninput.rst: memory 2 Gb in the input (256 Mb unless set in that release).
     Tool {
         name: "Psi4",
