@@ -174,7 +174,8 @@ pub const LIMIT: Mechanism = Mechanism {
                             text!(
                                 en: "the limit is {limit}, below the 9 GiB that a Mac with 8 GiB of unified memory \
                                      allows by default, and none that a card of its own has: it was lowered",
-                                zh: "上限为 {limit}，低于 8 GiB 统一内存 Mac 默认的 9 GiB，也非独立显卡的默认值：被人为调低"
+                                zh: "上限为 {limit}，低于 8 GiB 统一内存 Mac 默认的 9 GiB，也非独立显卡默认值：\
+                                     被人为调低"
                             ),
                         )
                         .at(place(event, at)),
